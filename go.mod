@@ -1,0 +1,3 @@
+module github.com/penstock-go/penstock
+
+go 1.26.0
