@@ -1,0 +1,27 @@
+package graph
+
+import (
+	"github.com/penstock-go/penstock/graph/item"
+)
+
+// Env is what the engine gives a part when it opens it.
+type Env struct {
+	Pipeline string
+	Stage    string
+	Seed     uint64
+	Workers  int // of this stage; for auto, the most it may get
+	Memory   item.Memory
+
+	start func(func())
+	warn  func(string)
+}
+
+// Go starts a goroutine that the run waits for. f must end when the context given to Open ends.
+func (e *Env) Go(f func()) { e.start(f) }
+
+// Warn puts a line into the report's warnings: something was given up, left out or cannot help.
+func (e *Env) Warn(line string) {
+	if e.warn != nil {
+		e.warn(line)
+	}
+}

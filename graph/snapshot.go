@@ -1,0 +1,174 @@
+package graph
+
+import "time"
+
+// Snapshot is every number of a run at one moment: the only input of the reports. It is a value and shares nothing with
+// the run. Figures that do not exist are nil or absent, never zero.
+type Snapshot struct {
+	Pipeline    string
+	Emulated    bool
+	Running     bool // taken before the end
+	Rank, World int
+	Environment Environment
+	Spec        SpecInfo
+	Totals      Totals
+	Sink        SinkStats
+	Blame       []Blame
+	Stages      []StageStats // in order of declaration; the sink last
+	Epochs      []EpochStats
+	Memory      MemoryStats
+	Digest      *string // nil: not computed, see Warnings
+	DigestTime  time.Duration
+	GCPause     time.Duration
+	CPU         time.Duration // processor time of the process during the run
+	Warnings    []string
+	Err         string // "" or the root cause
+}
+
+// Environment is where a run took place.
+type Environment struct {
+	CPU         string
+	Cores       int     // that the process may use
+	CoresQuota  float64 // after the container's quota
+	MemoryLimit *int64  // bytes; nil: no limit
+	OS          string
+	Go          string
+	Version     string
+	Device      *string
+	Driver      *string
+	Decoder     *string
+}
+
+// SpecInfo is what was run.
+type SpecInfo struct {
+	Text        string // Describe of the pipeline, or the YAML text
+	Fingerprint string
+	Overrides   []string
+}
+
+// Totals are the counts of a whole run.
+type Totals struct {
+	Epochs, Samples, Batches, Bytes            int64
+	Elapsed                                    time.Duration
+	FirstBatch                                 *time.Duration // from Start to the first delivery
+	Skipped, StandIns, Padded, Dropped, Failed int64
+	Balanced                                   bool
+	Unbalanced                                 []string // the stages and edges whose counts do not add up
+}
+
+// SinkStats are the waits of the consumer. Phases add up to Wait.
+type SinkStats struct {
+	Wait, Busy                 time.Duration
+	SteadyWait, SteadyBusy     time.Duration
+	WaitRatio                  *float64 // of the steady phase; nil before there is one
+	DeviceWaitRatio            *float64
+	Waits                      Distribution // one value for each time the sink asked for an item
+	Startup, Steady, EpochEdge time.Duration
+}
+
+// Distribution is a summary of times.
+type Distribution struct {
+	Count                    int64
+	Mean, P50, P95, P99, Max time.Duration
+}
+
+// Causes of a wait.
+const (
+	CauseService      = "service"
+	CauseQueue        = "queue"
+	CauseWindow       = "window"
+	CauseSlabs        = "slabs"
+	CauseCopy         = "copy"
+	CauseStart        = "start"
+	CauseEnd          = "end"
+	CauseUnattributed = "unattributed"
+)
+
+// Phases of a wait.
+const (
+	PhaseStartup   = "startup"
+	PhaseSteady    = "steady"
+	PhaseEpochEdge = "epoch_edge"
+)
+
+// Blame is a share of the sink's wait and what it was spent on. All of them add up to the sink's wait.
+type Blame struct {
+	Stage, Cause, Phase string
+	Time                time.Duration
+}
+
+// StageStats are the numbers of one stage. WaitIn, Busy and WaitOut of its workers add up to their lifetimes.
+type StageStats struct {
+	ID, Kind          string
+	Load              Load
+	Workers           int
+	WorkersAuto       bool
+	Buffer            int // 0: the stage has no output
+	BufferAuto        bool
+	Window            int
+	WindowAuto        bool
+	Order             string // "input" or "completion"
+	From              []string
+	ItemsIn, ItemsOut int64
+	Filtered          int64
+	Skipped           int64
+	StandIns          int64
+	Dropped           int64
+	Failed            int64
+	Retried           int64
+	InFlight          int64
+	WaitIn            time.Duration
+	Busy              time.Duration
+	WaitOut           time.Duration
+	Lifetime          time.Duration
+	Service           Distribution
+	Resolution        string   // "item" or "slice"
+	Capacity          *float64 // items a second that the workers could do; nil before the first item
+	Utilisation       *float64 // busy share of the lifetimes
+	Queue             Queue    // of the output edge
+	BytesOut          *int64   // nil: the items do not tell their size
+	FusedInto         string
+	Phases            []Phase
+	Slowest           []Slow
+	Open              time.Duration
+}
+
+// Queue is the depth of an edge, weighted by time.
+type Queue struct {
+	Mean      *float64
+	Occupancy *float64 // share of time in which it held something
+}
+
+// Phase is a part of a fused group's busy time.
+type Phase struct {
+	Name string
+	Busy time.Duration
+}
+
+// Slow is one of the slowest items of a stage.
+type Slow struct {
+	Key  string
+	Time time.Duration
+}
+
+// EpochStats are the numbers of one epoch.
+type EpochStats struct {
+	Epoch            int64
+	Samples, Batches int64
+	Elapsed          time.Duration
+	EdgeGap          *time.Duration // the sink's wait for the epoch's first item; nil for the first epoch
+	Digest           *string
+	ItemsIn          map[string]int64 // by stage
+	PeakRSS          int64
+	Goroutines       int
+}
+
+// MemoryStats are what was held.
+type MemoryStats struct {
+	PeakRSS       int64
+	InFlightPeak  int64
+	OverdraftPeak int64
+	BytesKnown    bool
+	Estimate      *int64
+	Limit         int64
+}

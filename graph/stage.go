@@ -1,0 +1,136 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/penstock-go/penstock/graph/item"
+)
+
+// Source declares where items come from. Declaring is only data: nothing is opened until a pipeline starts.
+type Source[T any] interface {
+	// Open makes the running source. It may read a listing; it must not start goroutines (see [Env.Go]).
+	Open(ctx context.Context, env *Env) (Reader[T], error)
+}
+
+// Reader is a running source. A map-style source sets Len and At, an iterable one Splits and Read.
+type Reader[T any] struct {
+	// Len is the number of items of a map-style source; their indices are 0 to Len-1.
+	Len int64
+	// At reads the item of an index. It is called by many workers at once, in the order of the sampler.
+	At func(c *Call, index int64) (T, error)
+	// Size, if set, tells how many bytes are stored for an index, before they are read. 0 is unknown.
+	Size func(index int64) int64
+
+	// Splits is the number of parts in which an iterable can be read forward. It is a property of the data.
+	Splits int
+	// Read emits the records of a split from record number from on. emit blocks while downstream is behind and
+	// returns an error when the run is over; Read then returns it.
+	Read func(c *Call, split int, from int64, emit func(T) error) error
+	// Interleave is how many splits of an iterable are read in turn; 0 means 8.
+	Interleave int
+
+	// NewWorker, if set, makes the functions of one worker, which has resources of its own.
+	NewWorker func(ctx context.Context) (Reader[T], error)
+	// Close, if set, frees what Open (or NewWorker) took. It is called once, after the last call has returned.
+	Close func() error
+}
+
+// Stage declares one step. The config struct of a kind is its Stage.
+type Stage[A, B any] interface {
+	Open(ctx context.Context, env *Env) (Transform[A, B], error)
+}
+
+// Transform is a running stage: exactly one of Map, Emit and Group is set. Its functions are called by all workers of
+// the stage at once. They own the input: they return it, store it in the output, or release it.
+type Transform[A, B any] struct {
+	// Map makes one output of each input.
+	Map func(c *Call, in A) (B, error)
+	// Emit makes any number of outputs: none filters, several are a flat-map. All stay at the input's place.
+	Emit func(c *Call, in A, emit func(B)) error
+	// Group collects inputs into batches.
+	Group *Group[A, B]
+
+	// NewWorker, if set, makes the functions of one worker, which has resources of its own: a database handle,
+	// scratch memory. The engine calls it when the worker starts and closes what it made.
+	NewWorker func(ctx context.Context) (Transform[A, B], error)
+	// Close, if set, frees what Open (or NewWorker) took.
+	Close func() error
+}
+
+// Group is the running part of a stage that collects Size inputs of one epoch into one output. (Group, row) pairs are
+// given out in input order under one lock; rows are filled by all workers at once; the worker that fills the last row
+// hands the output on. Only the last group of an epoch may be short.
+type Group[A, B any] struct {
+	Size     int
+	DropLast bool // leave out a short last group; its inputs are counted as dropped
+	// First sees the first input of the run before any output is made, under the lock: the place to fix a layout.
+	First func(in A) error
+	// Slab makes an output with room for Size inputs. Slabs are recycled: it is called only while the ring grows.
+	Slab func() (B, error)
+	// Row puts an input into a row; it releases in. Rows of one slab are filled by several workers at once.
+	Row func(c *Call, out B, row int, in A) error
+	// Fill copies row from to row to, for a sample that was skipped.
+	Fill func(out B, to, from int)
+	// Done ends a group of n rows; meta tells their keys, positions and hashes. free must be called (once) when the
+	// output may be filled again.
+	Done func(out B, n int, number int64, meta []item.Row, free func())
+}
+
+// Sink declares where items end.
+type Sink[T any] interface {
+	Open(ctx context.Context, env *Env) (Consumer[T], error)
+}
+
+// Consumer is a running sink. Take is called by one goroutine, in order. The engine releases the item afterwards.
+type Consumer[T any] struct {
+	Take  func(c *Call, in T) error
+	Close func() error
+}
+
+// Load says what a stage's workers spend their time on.
+type Load string
+
+// The loads: computing, or waiting for something that is not this machine's processor.
+const (
+	CPU  Load = "cpu"
+	Wait Load = "wait"
+)
+
+// What follows are optional methods of declarations. Build finds each once.
+type (
+	// Loader tells the load; without it a stage is CPU.
+	Loader interface{ Load() Load }
+	// Checker refuses a declaration whose settings are out of range. All such errors are reported at once by Build.
+	Checker interface{ Check() error }
+	// Shaper tells the schema of the output from that of the input, or what the input lacks (see
+	// [item.Schema.Needs]). A source gets the zero Schema. Without it the output's schema is open.
+	Shaper interface {
+		Schema(in item.Schema) (item.Schema, error)
+	}
+	// Peaker estimates the largest number of bytes an item takes on its way through the stage, its input included,
+	// from the item as it left the source. 0 is unknown.
+	Peaker[T any] interface{ Peak(in T) int64 }
+	// Randomizer marks a stage whose output depends on [Call.Rand].
+	Randomizer interface{ Random() bool }
+	// Kinder names the kind. Without it the kind is the type's name in lower_snake_case.
+	Kinder interface{ Kind() string }
+	// Emulator marks a part that models hardware which is not there; reports then say emulated.
+	Emulator interface{ Emulated() bool }
+	// Fuser joins a stage with the one that follows, for work that is cheaper when done together. next is the later
+	// stage's declaration; ok is false when the two do not fit. Build asks only where neither sees a difference.
+	Fuser interface {
+		Fuse(next any) (fused any, ok bool)
+	}
+)
+
+// What follows are optional methods of items. They are looked up once per edge, never per item.
+type (
+	// Keyer names an item in messages; without it the name is "#index".
+	Keyer interface{ Key() string }
+	// Sizer tells the bytes an item holds, for the byte budget.
+	Sizer interface{ Bytes() int64 }
+	// Releaser takes an item back when it has been used or dropped.
+	Releaser interface{ Release() }
+	// Hasher makes the item part of the digest.
+	Hasher interface{ Hash() uint64 }
+)
