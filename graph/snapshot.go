@@ -12,6 +12,7 @@ type Snapshot struct {
 	Environment Environment
 	Spec        SpecInfo
 	Totals      Totals
+	Expected    Expected
 	Sink        SinkStats
 	Blame       []Blame
 	Stages      []StageStats // in order of declaration; the sink last
@@ -56,10 +57,17 @@ type Totals struct {
 	Unbalanced                                 []string // the stages and edges whose counts do not add up
 }
 
+// Expected is what a whole run will deliver, for the time that is left. nil: not known before the end (a filter, an
+// iterable without counts, epochs without end).
+type Expected struct {
+	Epochs, Samples *int64
+}
+
 // SinkStats are the waits of the consumer. Phases add up to Wait.
 type SinkStats struct {
 	Wait, Busy                 time.Duration
 	SteadyWait, SteadyBusy     time.Duration
+	SteadyItems                int64    // items taken in the steady phase
 	WaitRatio                  *float64 // of the steady phase; nil before there is one
 	DeviceWaitRatio            *float64
 	Waits                      Distribution // one value for each time the sink asked for an item
