@@ -1,0 +1,164 @@
+package registry
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/penstock-go/penstock/graph"
+	"github.com/penstock-go/penstock/graph/item"
+)
+
+// Meta is what a kind says about itself.
+type Meta struct {
+	Name    string // lower_snake_case
+	Summary string // one sentence
+	Example string // the body of a stage in a spec: `decode_image: {}`
+}
+
+// Role is the place of a kind in a pipeline.
+type Role string
+
+// The roles. Samplers are named by the key sampler of a source and have names of their own.
+const (
+	RoleSource  Role = "source"
+	RoleStage   Role = "stage"
+	RoleSink    Role = "sink"
+	RoleSampler Role = "sampler"
+)
+
+// Entry is one kind for one type of input: its description, and how it is decoded and joined to a pipeline.
+type Entry struct {
+	Meta
+	Role   Role
+	In     string // display name of the input's type: "samples", "batches"; "" without input
+	Out    string // of the output's type; "" without output
+	Load   graph.Load
+	Random bool // the output depends on the pipeline's seed
+	Fields []Field
+
+	in     any // type key
+	decode func(settings []Member, dir string) (any, []Problem)
+}
+
+// Decode makes the kind's config struct of the settings written in a spec that lies in dir. It finds every problem at
+// once; those without a position concern the kind as a whole (a missing field). The config is meant for [Entry.Join].
+func (e Entry) Decode(settings []Member, dir string) (config any, problems []Problem) {
+	return e.decode(settings, dir)
+}
+
+// Source makes the entry of a source kind.
+func Source[C graph.Source[T], T any](m Meta, bind func(*C, *Fields)) Entry {
+	e := newEntry(RoleSource, m, bind)
+	e.Out = TypeName[T]()
+	return e
+}
+
+// Stage makes the entry of a stage kind. Input and output types are inferred from C's Open.
+func Stage[C graph.Stage[A, B], A, B any](m Meta, bind func(*C, *Fields)) Entry {
+	e := newEntry(RoleStage, m, bind)
+	e.In, e.Out, e.in = TypeName[A](), TypeName[B](), typeKey[A]{}
+	return e
+}
+
+// Sink makes the entry of a sink kind.
+func Sink[C graph.Sink[T], T any](m Meta, bind func(*C, *Fields)) Entry {
+	e := newEntry(RoleSink, m, bind)
+	e.In, e.in = TypeName[T](), typeKey[T]{}
+	return e
+}
+
+// typeKey tells types apart without reflection: two interface values are equal if their types are.
+type typeKey[T any] struct{}
+
+// TypeName is the word for what travels on an edge of Ts: "samples", "batches", else the Go type.
+func TypeName[T any]() string {
+	switch any(typeKey[T]{}).(type) {
+	case typeKey[*item.Sample]:
+		return "samples"
+	case typeKey[*item.Batch]:
+		return "batches"
+	}
+	s := fmt.Sprintf("%T", (*T)(nil))
+	return strings.TrimPrefix(s, "*")
+}
+
+func newEntry[C any](r Role, m Meta, bind func(*C, *Fields)) Entry {
+	var c C
+	e := Entry{Meta: m, Role: r, Load: graph.CPU, Fields: fieldsOf(&c, bind)}
+	if l, ok := any(c).(graph.Loader); ok {
+		e.Load = l.Load()
+	}
+	if l, ok := any(c).(graph.Randomizer); ok {
+		e.Random = l.Random()
+	}
+	e.decode = func(settings []Member, dir string) (any, []Problem) {
+		var c C
+		problems := decode(fieldsOf(&c, bind), settings, dir)
+		return c, problems
+	}
+	return e
+}
+
+func decode(fields []Field, settings []Member, dir string) (problems []Problem) {
+	names := make([]string, len(fields))
+	for i := range fields {
+		names[i] = fields[i].Name
+	}
+	given := map[string]bool{}
+	for _, m := range settings {
+		i := indexOf(names, m.Key)
+		if i < 0 {
+			problems = append(problems, unknownKey(m, names))
+			continue
+		}
+		given[m.Key] = true
+		if e := fields[i].take(m.Value, dir); e != nil {
+			problems = append(problems, e.at(m.Value.At).problem(m.Key))
+		}
+	}
+	for i := range fields {
+		if f := &fields[i]; f.Required() && !given[f.Name] {
+			problems = append(problems, Problem{Field: f.Name, Code: "field_missing", Msg: f.Name + " is missing",
+				Hint: f.Doc})
+		}
+	}
+	return problems
+}
+
+func unknownKey(m Member, names []string) Problem {
+	p := Problem{At: m.At, Field: m.Key, Code: "unknown_key", Msg: "unknown key " + quote(m.Key), Hint: meant(m.Key, names)}
+	switch {
+	case p.Hint != "":
+	case len(names) == 0:
+		p.Hint = "this kind has no fields"
+	default:
+		p.Hint = "the fields are " + strings.Join(names, ", ")
+	}
+	return p
+}
+
+// take sets the field from a spec. There a zero is what its author meant, never the default.
+func (f *Field) take(v Value, dir string) *fault {
+	if e := f.set(v, dir); e != nil {
+		return e
+	}
+	if e := f.check(); e != nil {
+		return e
+	}
+	if f.zero() && (f.Required() || !f.empty) {
+		way := "leave the key out for the default, " + f.Default
+		if f.Required() {
+			way = f.Doc
+		}
+		return &fault{code: "field_value", msg: " must not be " + f.zeroWord(), hint: way}
+	}
+	return nil
+}
+
+func (f *Field) zeroWord() string {
+	switch f.Type {
+	case TypeInt, TypeUint, TypeFloat, TypeSize, TypeTime:
+		return "0"
+	}
+	return "empty"
+}
