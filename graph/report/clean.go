@@ -1,0 +1,165 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/penstock-go/penstock/graph"
+)
+
+// limit is above every true figure (rates, ratios); anything beyond it is a mistake.
+const limit = 1e18
+
+// cleaner takes out figures that cannot be true and remembers which.
+type cleaner struct{ bad []string }
+
+// clean is a copy of s without negative figures, NaN and Inf. What was taken out is named in a warning, so that nothing
+// is silently dropped.
+func clean(s graph.Snapshot) graph.Snapshot {
+	var c cleaner
+	c.totals(&s)
+	s.Stages = slices.Clone(s.Stages)
+	for i := range s.Stages {
+		c.stage(&s.Stages[i])
+	}
+	s.Blame = slices.Clone(s.Blame)
+	for i := range s.Blame {
+		c.time(&s.Blame[i].Time, "blame")
+	}
+	s.Epochs = slices.Clone(s.Epochs)
+	for i := range s.Epochs {
+		c.epoch(&s.Epochs[i])
+	}
+	if len(c.bad) > 0 {
+		names := slices.Compact(slices.Sorted(slices.Values(c.bad)))
+		if len(names) > 5 {
+			names = append(slices.Clip(names[:5]), "...")
+		}
+		s.Warnings = append(slices.Clip(s.Warnings), fmt.Sprintf(
+			"%s left out, negative or not a number: %s", plural(int64(len(c.bad)), "figure"), strings.Join(names, ", ")))
+	}
+	return s
+}
+
+func (c *cleaner) totals(s *graph.Snapshot) {
+	t, k, m := &s.Totals, &s.Sink, &s.Memory
+	c.counts("totals", &t.Epochs, &t.Samples, &t.Batches, &t.Bytes, &t.Skipped, &t.StandIns, &t.Padded, &t.Dropped, &t.Failed)
+	c.time(&t.Elapsed, "totals.elapsed")
+	c.times("totals.first_batch", &t.FirstBatch)
+	c.maybe("expected", &s.Expected.Epochs, &s.Expected.Samples)
+	for name, d := range map[string]*time.Duration{"wait": &k.Wait, "busy": &k.Busy, "steady_wait": &k.SteadyWait,
+		"steady_busy": &k.SteadyBusy, "startup": &k.Startup, "steady": &k.Steady, "epoch_edge": &k.EpochEdge} {
+		c.time(d, "sink."+name)
+	}
+	c.counts("sink.steady_items", &k.SteadyItems)
+	c.share("sink.wait_ratio", &k.WaitRatio)
+	c.share("sink.device_wait_ratio", &k.DeviceWaitRatio)
+	c.distribution("sink.waits", &k.Waits)
+	c.counts("memory", &m.PeakRSS, &m.InFlightPeak, &m.OverdraftPeak, &m.Limit)
+	c.maybe("memory.estimate", &m.Estimate)
+	c.maybe("environment.memory_limit", &s.Environment.MemoryLimit)
+	if q := s.Environment.CoresQuota; q < 0 || math.IsNaN(q) || q > limit {
+		s.Environment.CoresQuota, c.bad = 0, append(c.bad, "environment.cores_quota")
+	}
+	s.Environment.Cores = max(0, s.Environment.Cores)
+	s.Rank, s.World = max(0, s.Rank), max(0, s.World)
+	c.time(&s.DigestTime, "digest_seconds")
+	c.time(&s.GCPause, "gc_pause")
+	c.time(&s.CPU, "cpu")
+}
+
+func (c *cleaner) stage(st *graph.StageStats) {
+	at := "stages." + plain(st.ID)
+	c.counts(at, &st.ItemsIn, &st.ItemsOut, &st.Filtered, &st.Skipped, &st.StandIns, &st.Dropped, &st.Failed,
+		&st.Retried, &st.InFlight)
+	c.time(&st.WaitIn, at+".wait_in")
+	c.time(&st.Busy, at+".busy")
+	c.time(&st.WaitOut, at+".wait_out")
+	c.time(&st.Lifetime, at+".lifetime")
+	c.time(&st.Open, at+".open")
+	c.distribution(at+".service", &st.Service)
+	c.number(at+".capacity", &st.Capacity)
+	c.share(at+".utilisation", &st.Utilisation)
+	c.number(at+".queue.mean", &st.Queue.Mean)
+	c.share(at+".queue.occupancy", &st.Queue.Occupancy)
+	c.maybe(at+".bytes_out", &st.BytesOut)
+	st.Workers, st.Buffer, st.Window = max(0, st.Workers), max(0, st.Buffer), max(0, st.Window)
+	st.Phases = slices.Clone(st.Phases)
+	for i := range st.Phases {
+		c.time(&st.Phases[i].Busy, at+".phases")
+	}
+	st.Slowest = slices.Clone(st.Slowest)
+	for i := range st.Slowest {
+		c.time(&st.Slowest[i].Time, at+".slowest")
+	}
+}
+
+func (c *cleaner) epoch(e *graph.EpochStats) {
+	c.counts("epochs", &e.Epoch, &e.Samples, &e.Batches, &e.PeakRSS)
+	c.time(&e.Elapsed, "epochs.elapsed")
+	c.times("epochs.edge_gap", &e.EdgeGap)
+	e.Goroutines = max(0, e.Goroutines)
+	e.ItemsIn = maps.Clone(e.ItemsIn)
+	for id, n := range e.ItemsIn {
+		c.counts("epochs.items_in", &n)
+		e.ItemsIn[id] = n
+	}
+}
+
+func (c *cleaner) distribution(name string, d *graph.Distribution) {
+	c.counts(name, &d.Count)
+	for _, t := range []*time.Duration{&d.Mean, &d.P50, &d.P95, &d.P99, &d.Max} {
+		c.time(t, name)
+	}
+}
+
+func (c *cleaner) counts(name string, all ...*int64) {
+	for _, n := range all {
+		if *n < 0 {
+			*n, c.bad = 0, append(c.bad, name)
+		}
+	}
+}
+
+func (c *cleaner) maybe(name string, all ...**int64) {
+	for _, n := range all {
+		if *n != nil && **n < 0 {
+			*n, c.bad = nil, append(c.bad, name)
+		}
+	}
+}
+
+func (c *cleaner) time(d *time.Duration, name string) {
+	if *d < 0 {
+		*d, c.bad = 0, append(c.bad, name)
+	}
+}
+
+func (c *cleaner) times(name string, d **time.Duration) {
+	if *d != nil && **d < 0 {
+		*d, c.bad = nil, append(c.bad, name)
+	}
+}
+
+// number takes out what is no rate; share also what is above 1, but for rounding.
+func (c *cleaner) number(name string, x **float64) {
+	if *x != nil && (!(**x >= 0) || **x > limit) {
+		*x, c.bad = nil, append(c.bad, name)
+	}
+}
+
+func (c *cleaner) share(name string, x **float64) {
+	c.number(name, x)
+	if *x == nil || **x <= 1 {
+		return
+	}
+	if one := 1.0; **x <= 1+1e-6 {
+		*x = &one
+		return
+	}
+	*x, c.bad = nil, append(c.bad, name)
+}

@@ -1,0 +1,183 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/penstock-go/penstock/graph"
+)
+
+// Version is that of the JSON report. It rises when a key changes its meaning or goes away; new keys do not raise it.
+const Version = 1
+
+// JSON is the report for programs, version 1, as report.schema.json describes it: durations in seconds, absent figures
+// null, every key present, the same order of keys each time.
+func JSON(s graph.Snapshot) ([]byte, error) {
+	j := newJudge(clean(s))
+	s = j.s
+	doc := document{
+		Version: Version, Pipeline: s.Pipeline, Emulated: s.Emulated, Rank: s.Rank, World: s.World,
+		Environment: environmentOf(s.Environment),
+		Spec:        specOf(s.Spec), Totals: totalsOf(&s), Sink: sinkOf(s.Sink), Blame: blameOf(s.Blame),
+		Stages: stagesOf(s.Stages), Epochs: epochsOf(&s),
+		Mix: []struct{}{}, Cache: []struct{}{}, Devices: []struct{}{}, Decisions: []struct{}{},
+		Verdict: verdictOf(j.v), Memory: memoryOf(s.Memory), Digest: s.Digest,
+		GCPause: s.GCPause.Seconds(), Warnings: warnings(&s),
+	}
+	if s.Digest != nil {
+		doc.DigestSeconds = some(s.DigestTime.Seconds())
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(doc)
+	return b.Bytes(), err
+}
+
+// warnings are those of the run, with the stages whose counts do not add up.
+func warnings(s *graph.Snapshot) []string {
+	all := append([]string{}, s.Warnings...)
+	for _, u := range s.Totals.Unbalanced {
+		all = append(all, "counts do not add up: "+u)
+	}
+	return all
+}
+
+func some[T any](x T) *T { return &x }
+
+// positive is nil for 0, where 0 means that there is no such figure.
+func positive[T int | int64 | float64](x T) *T {
+	if x == 0 {
+		return nil
+	}
+	return &x
+}
+
+// text is nil for "".
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func inSeconds(d *time.Duration) *float64 {
+	if d == nil {
+		return nil
+	}
+	return some(d.Seconds())
+}
+
+func environmentOf(e graph.Environment) environmentDoc {
+	return environmentDoc{CPU: text(e.CPU), Cores: positive(e.Cores), CoresQuota: positive(e.CoresQuota),
+		MemoryLimit: e.MemoryLimit, OS: text(e.OS), Go: text(e.Go), Version: text(e.Version), Device: e.Device,
+		Driver: e.Driver, Decoder: e.Decoder}
+}
+
+func specOf(x graph.SpecInfo) specDoc {
+	return specDoc{Text: x.Text, Fingerprint: text(x.Fingerprint), Overrides: append([]string{}, x.Overrides...)}
+}
+
+func totalsOf(s *graph.Snapshot) totalsDoc {
+	t := s.Totals
+	d := totalsDoc{Epochs: t.Epochs, Samples: t.Samples, Batches: t.Batches, Bytes: t.Bytes, Seconds: t.Elapsed.Seconds(),
+		SamplesPerSecond: ratio(float64(t.Samples), t.Elapsed.Seconds()),
+		BatchesPerSecond: ratio(float64(t.Batches), t.Elapsed.Seconds()),
+		FirstBatch:       inSeconds(t.FirstBatch), Skipped: t.Skipped, StandIns: t.StandIns, Padded: t.Padded,
+		Dropped: t.Dropped, Failed: t.Failed}
+	if !s.Running {
+		d.Balanced = &t.Balanced
+	}
+	return d
+}
+
+func sinkOf(k graph.SinkStats) sinkDoc {
+	d := sinkDoc{Wait: k.Wait.Seconds(), Busy: k.Busy.Seconds(), WaitRatio: k.WaitRatio, DeviceWaitRatio: k.DeviceWaitRatio}
+	d.Waits = distributionOf(k.Waits)
+	d.Phases = phasesDoc{k.Startup.Seconds(), k.Steady.Seconds(), k.EpochEdge.Seconds()}
+	return d
+}
+
+func distributionOf(d graph.Distribution) distributionDoc {
+	if d.Count == 0 && d.Mean == 0 {
+		return distributionDoc{}
+	}
+	return distributionDoc{some(d.Mean.Seconds()), some(d.P50.Seconds()), some(d.P95.Seconds()), some(d.P99.Seconds()),
+		some(d.Max.Seconds())}
+}
+
+func blameOf(all []graph.Blame) []blameDoc {
+	docs := make([]blameDoc, 0, len(all))
+	for _, b := range all {
+		docs = append(docs, blameDoc{text(b.Stage), b.Cause, b.Phase, b.Time.Seconds()})
+	}
+	return docs
+}
+
+func stagesOf(all []graph.StageStats) []stageDoc {
+	docs := make([]stageDoc, 0, len(all))
+	for i := range all {
+		docs = append(docs, stageOf(&all[i]))
+	}
+	return docs
+}
+
+// stageOf leaves out the times of a stage that was absorbed by another: they are that one's.
+func stageOf(st *graph.StageStats) stageDoc {
+	d := stageDoc{ID: st.ID, Kind: st.Kind, Load: text(string(st.Load)), Workers: st.Workers, Buffer: positive(st.Buffer),
+		Window: positive(st.Window), ItemsIn: st.ItemsIn, ItemsOut: st.ItemsOut, Skipped: st.Skipped,
+		StandIns: st.StandIns, Failed: st.Failed, Retried: st.Retried, InFlight: st.InFlight, BytesOut: st.BytesOut,
+		Queue: queueDoc{st.Queue.Mean, st.Queue.Occupancy}, FusedInto: text(st.FusedInto),
+		Phases: []phaseDoc{}, Slowest: []slowDoc{}, Filtered: st.Filtered}
+	for _, p := range st.Phases {
+		d.Phases = append(d.Phases, phaseDoc{p.Name, p.Busy.Seconds()})
+	}
+	for _, x := range st.Slowest {
+		d.Slowest = append(d.Slowest, slowDoc{x.Key, x.Time.Seconds()})
+	}
+	if st.FusedInto != "" {
+		return d
+	}
+	d.WaitIn, d.Busy, d.WaitOut = some(st.WaitIn.Seconds()), some(st.Busy.Seconds()), some(st.WaitOut.Seconds())
+	d.Service = serviceDoc{distributionOf(st.Service), text(st.Resolution)}
+	d.Capacity, d.Utilisation = st.Capacity, st.Utilisation
+	return d
+}
+
+func epochsOf(s *graph.Snapshot) []epochDoc {
+	docs := make([]epochDoc, 0, len(s.Epochs))
+	for _, e := range s.Epochs {
+		d := epochDoc{Epoch: e.Epoch, Samples: e.Samples, Batches: e.Batches, Seconds: e.Elapsed.Seconds(),
+			EdgeGap: inSeconds(e.EdgeGap), Digest: e.Digest, Stages: []epochStageDoc{}, Cache: []struct{}{},
+			PeakRSS: positive(e.PeakRSS), Goroutines: positive(e.Goroutines)}
+		for i := range s.Stages { // in order of declaration, as everywhere
+			if n, ok := e.ItemsIn[s.Stages[i].ID]; ok {
+				d.Stages = append(d.Stages, epochStageDoc{s.Stages[i].ID, n})
+			}
+		}
+		docs = append(docs, d)
+	}
+	return docs
+}
+
+func verdictOf(v Verdict) verdictDoc {
+	d := verdictDoc{Bottleneck: text(v.Bottleneck), Sentence: v.Sentence, ShareOfWait: v.ShareOfWait, Gain: v.Gain,
+		Predicted: v.Predicted, Evidence: append([]string{}, v.Evidence...)}
+	if v.Measured {
+		d.Starved = &v.Starved
+	}
+	if n := v.Next; n != nil {
+		d.Next = &nextDoc{n.Stage, n.Knob, n.From, n.To}
+	}
+	return d
+}
+
+func memoryOf(m graph.MemoryStats) memoryDoc {
+	d := memoryDoc{PeakRSS: positive(m.PeakRSS), BytesKnown: m.BytesKnown, Estimate: m.Estimate}
+	if m.BytesKnown {
+		d.InFlightPeak, d.OverdraftPeak = &m.InFlightPeak, &m.OverdraftPeak
+	}
+	return d
+}

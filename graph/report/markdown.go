@@ -1,0 +1,77 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/penstock-go/penstock/graph"
+)
+
+// Markdown is the report for an issue or a pull request: the verdict, the table of stages, the blame, the evidence.
+func Markdown(s graph.Snapshot) string {
+	j := newJudge(clean(s))
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n**%s**\n\n", escape(plain(j.s.Pipeline)), escape(j.v.Sentence))
+	b.WriteString(escape(strings.TrimSpace(j.head())) + "\n")
+	if len(j.s.Stages) > 0 {
+		b.WriteString("\n## Stages\n\n" + j.stageRows().markdown())
+	}
+	if len(j.blame) > 0 {
+		fmt.Fprintf(&b, "\n## Why %s waited\n\n", escape(name(j.sink())))
+		g := grid{left: []bool{true, true}}
+		g.add("stage", "cause", "time", "share of "+j.phaseWord())
+		for _, c := range j.blame {
+			g.add(escape(who(c.stage)), c.words(), seconds(c.time), percent(c.share))
+		}
+		b.WriteString(g.markdown())
+	}
+	j.list(&b, "What this rests on", j.v.Evidence)
+	var items []string
+	for _, x := range j.slow() {
+		items = append(items, fmt.Sprintf("%s: %s, %s (%s x the mean)", name(x.stage.ID), plain(x.item.Key),
+			duration(x.item.Time), digits(x.times, 2)))
+	}
+	j.list(&b, "Slowest items", items)
+	for _, part := range []string{j.lost(), j.memory()} {
+		if part != "" {
+			b.WriteString("\n" + escape(part))
+		}
+	}
+	j.list(&b, "Warnings", warnings(&j.s))
+	return b.String()
+}
+
+func (j *judge) list(b *strings.Builder, head string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## %s\n\n", head)
+	for _, line := range lines {
+		b.WriteString("- " + escape(plain(line)) + "\n")
+	}
+}
+
+// stageRows is the table of stages with one line as head.
+func (j *judge) stageRows() *grid {
+	g := &grid{left: []bool{true, true}}
+	g.add("stage", "kind", "workers", "items in", "items out", "wait in", "busy", "wait out", "mean", "p95",
+		"can do, samples/s", "queue")
+	for i := range j.m.all {
+		cells := j.row(i)
+		mark := cells[0]
+		cells = cells[1:]
+		switch cells[0], cells[1] = escape(cells[0]), escape(cells[1]); mark {
+		case ">":
+			cells[0] = "**" + cells[0] + "**"
+		case "+":
+			cells[0] = "+ " + cells[0]
+		}
+		g.rows = append(g.rows, cells)
+	}
+	return g
+}
+
+// escape keeps names from being read as marks.
+func escape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "[", `\[`, "#", `\#`).Replace(s)
+}

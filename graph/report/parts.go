@@ -1,0 +1,189 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/penstock-go/penstock/graph"
+)
+
+// waits shows what the sink's wait was spent on, as bars.
+func (j *judge) waits() string {
+	k := j.s.Sink
+	if k.Wait == 0 || len(j.s.Stages) == 0 {
+		return ""
+	}
+	head := fmt.Sprintf("Why %s waited: %s in all; %s before the first %s, %s steady, %s at epoch edges.",
+		name(j.sink()), duration(k.Wait), duration(k.Startup), j.unit(), duration(k.Steady), duration(k.EpochEdge))
+	if !j.v.Measured {
+		head = fmt.Sprintf("Why %s waited: %s in all, no steady phase.", name(j.sink()), duration(k.Wait))
+	}
+	text := wrap(head, "", "  ", width)
+	if len(j.blame) == 0 {
+		return text
+	}
+	g := grid{left: []bool{true, true, false, false, true}}
+	for _, c := range j.blame[:min(len(j.blame), 8)] {
+		id := name(c.stage)
+		if c.stage == "" {
+			id = none
+		}
+		g.add(clip(id, 24), clip(c.words(), 30), tight(seconds(c.time)), tight(percent(c.share)), bar(c.share))
+	}
+	if more := len(j.blame) - 8; more > 0 {
+		g.add("and", fmt.Sprintf("%d more", more), "", "", "")
+	}
+	return text + g.render("  ")
+}
+
+// bar is a share as a line of at most 30 marks.
+func bar(share float64) string { return strings.Repeat("#", int(min(max(share, 0), 1)*30+0.5)) }
+
+func (j *judge) evidence() string {
+	if len(j.v.Evidence) == 0 {
+		return ""
+	}
+	text := "What this rests on:\n"
+	for _, line := range j.v.Evidence {
+		text += wrap(line, "  - ", "    ", width)
+	}
+	return text
+}
+
+// slow is one of the slowest items of all stages, and how it compares to the mean of its stage.
+type slow struct {
+	stage *graph.StageStats
+	item  graph.Slow
+	times float64
+}
+
+// slow is the items that stand out most from their stage, the worst first.
+func (j *judge) slow() []slow {
+	var all []slow
+	for i, r := range j.m.all {
+		mean := r.stage.Service.Mean.Seconds()
+		if i == j.m.sink || mean == 0 {
+			continue
+		}
+		for _, x := range r.stage.Slowest {
+			if t := x.Time.Seconds() / mean; t >= 2 {
+				all = append(all, slow{r.stage, x, t})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b slow) int { return cmp.Compare(b.item.Time, a.item.Time) })
+	return all[:min(len(all), 5)]
+}
+
+func (j *judge) slowest() string {
+	all := j.slow()
+	if len(all) == 0 {
+		return ""
+	}
+	g := grid{left: []bool{true, false, false, true}}
+	for _, x := range all {
+		g.add(clip(name(x.stage.ID), 24), tight(duration(x.item.Time)), digits(x.times, 2)+" x the mean",
+			clip(plain(x.item.Key), 44))
+	}
+	return "Slowest items:\n" + g.render("  ")
+}
+
+// lost counts what did not come through, stage by stage.
+func (j *judge) lost() string {
+	var lines []string
+	for _, r := range j.m.all {
+		st := r.stage
+		var parts []string
+		for _, x := range []struct {
+			n    int64
+			what string
+		}{{st.Failed, "failed"}, {st.Skipped, "skipped"}, {st.StandIns, "replaced by stand-ins"}, {st.Filtered, "filtered"},
+			{st.Dropped, "dropped"}, {st.Retried, "retried"}} {
+			if x.n > 0 {
+				parts = append(parts, count(x.n)+" "+x.what)
+			}
+		}
+		if len(parts) > 0 {
+			lines = append(lines, name(st.ID)+" "+strings.Join(parts, ", "))
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return wrap("Not delivered as they came: "+strings.Join(lines, "; ")+".", "", "  ", width)
+}
+
+// epochs is a line an epoch; of many the first and the last.
+func (j *judge) epochs() string {
+	all := j.s.Epochs
+	if len(all) < 2 {
+		return ""
+	}
+	g := grid{left: []bool{}}
+	g.add("epoch", "samples", "time", "samples/s", "gap before", "peak memory")
+	for i, e := range all {
+		if len(all) > 8 && i >= 3 && i < len(all)-3 {
+			if i == 3 {
+				g.add("...")
+			}
+			continue
+		}
+		speed, gap, rss := none, none, none
+		if r := ratio(float64(e.Samples), e.Elapsed.Seconds()); r != nil {
+			speed = rate(*r)
+		}
+		if e.EdgeGap != nil {
+			gap = duration(*e.EdgeGap)
+		}
+		if e.PeakRSS > 0 {
+			rss = size(e.PeakRSS)
+		}
+		g.add(count(e.Epoch), count(e.Samples), duration(e.Elapsed), speed, gap, rss)
+	}
+	return g.render("  ")
+}
+
+func (j *judge) memory() string {
+	m := j.s.Memory
+	var parts []string
+	if m.PeakRSS > 0 {
+		parts = append(parts, size(m.PeakRSS)+" resident at most")
+	}
+	if m.BytesKnown {
+		text := size(m.InFlightPeak) + " of items under way at most"
+		if m.Limit > 0 {
+			text += " (budget " + size(m.Limit) + ")"
+		}
+		parts = append(parts, text)
+		if m.OverdraftPeak > 0 {
+			parts = append(parts, size(m.OverdraftPeak)+" of it beyond the budget, so as not to stop")
+		}
+	} else if m.PeakRSS > 0 {
+		parts = append(parts, "the items do not tell their size, so no budget is kept")
+	}
+	if m.Estimate != nil {
+		parts = append(parts, size(*m.Estimate)+" estimated before the start")
+	}
+	if j.s.GCPause > 0 {
+		parts = append(parts, "garbage collection paused the program for "+duration(j.s.GCPause))
+	}
+	text := ""
+	if len(parts) > 0 {
+		text = wrap("Memory: "+strings.Join(parts, "; ")+".", "", "  ", width)
+	}
+	if j.s.Digest != nil {
+		text += wrap(fmt.Sprintf("Digest of all samples: %s (took %s).", plain(*j.s.Digest), duration(j.s.DigestTime)),
+			"", "  ", width)
+	}
+	return text
+}
+
+func (j *judge) warned() string {
+	text := ""
+	for _, w := range warnings(&j.s) {
+		text += wrap(plain(w), "warning: ", "  ", width)
+	}
+	return text
+}
