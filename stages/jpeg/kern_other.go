@@ -1,0 +1,15 @@
+//go:build !amd64 || noasm || !kernels
+
+package jpeg
+
+// Machines without kernels take the Go forms.
+
+const haveKernels = false
+
+var vector = natural
+
+func transformRow(out []byte, stride int, coef []int16, last []uint8, n int) { panic("unreachable") }
+func scaleBlocks(dst, src []int16, q *[64]int16, n int)                      { panic("unreachable") }
+func widen1Row(line, near []byte, n int)                                     { panic("unreachable") }
+func widen2Row(line, near, far []byte, n int)                                { panic("unreachable") }
+func yccRow(dst, y, cb, cr []byte, n int)                                    { panic("unreachable") }
