@@ -103,8 +103,12 @@ func (j *judge) withWorkers(at, n int, target float64, then string) (float64, st
 // machine is the advice when a computing stage already has all cores.
 func (j *judge) machine(at int) advice {
 	st := j.m.all[at].stage
-	a := advice{text: fmt.Sprintf("All %s compute already, so more workers bring nothing. Next: make %s cheaper, cache "+
-		"what it makes, or find more cores.", plural(int64(whole(j.m.cores, 1, mostWorkers)), "core"), name(st.ID))}
+	from := whole(j.m.cores, 1, mostWorkers)
+	a := advice{text: fmt.Sprintf("All %s compute already, so more workers bring nothing", plural(int64(from), "core"))}
+	if j.v.Oversubscribed && st.Workers > from {
+		a.text += fmt.Sprintf(", and %d do as much as its %d", from, st.Workers)
+	}
+	a.text += fmt.Sprintf(". Next: make %s cheaper, cache what it makes, or give it more cores.", name(st.ID))
 	work, target, then := 0.0, 0.0, ""
 	for i, r := range j.m.all {
 		if i != j.m.sink && !j.m.waits(r.stage, &j.s) {
@@ -113,14 +117,13 @@ func (j *judge) machine(at int) advice {
 			target, then = r.can, r.stage.ID
 		}
 	}
-	from := whole(j.m.cores, 1, mostWorkers)
 	a.next = &Next{Stage: st.ID, Knob: cores, From: &from}
 	if target == 0 || work == 0 {
 		return a
 	}
 	to := whole(target*work, from+1, mostWorkers)
 	a.next.To = &to
-	a.text += fmt.Sprintf(" About %d cores, with as many workers, let %s set the pace.", to, name(then))
+	a.text += fmt.Sprintf(" About %d cores would do, with as many workers.", to)
 	if a.rate, a.then = target, then; to == mostWorkers {
 		a.rate, a.then = float64(to)/work, cores
 	}
@@ -129,6 +132,9 @@ func (j *judge) machine(at int) advice {
 
 // jitter tells that a stage keeps up on average and only its slow items make the sink wait.
 func (j *judge) jitter(at int) bool {
+	if at < 0 {
+		return false
+	}
 	r, need := j.m.all[at], j.m.all[j.m.sink].can
 	d := r.stage.Service
 	if r.can == 0 || need == 0 || r.can < 1.1*need || d.Mean == 0 {
@@ -145,11 +151,22 @@ func (j *judge) holes(at int, knob string, from int, why string) advice {
 		beside := max(d.P99, d.Max).Seconds() / d.Mean.Seconds() * float64(max(1, st.Workers))
 		to = max(to, power(beside))
 	}
+	if room := j.room(st); room > 0 {
+		to = min(to, room)
+	}
 	to = min(max(to, from+1, 2), max(mostItems, from+1))
 	a := advice{next: &Next{Stage: st.ID, Knob: knob, From: &from, To: &to}}
 	a.text = fmt.Sprintf("%s from %d to %d, or see why they are slow.", why, from, to)
 	a.rate, a.then = j.without(-1)
 	return a
+}
+
+// room is how many items of a stage fit into a quarter of the byte budget; 0: unknown.
+func (j *judge) room(st *graph.StageStats) int {
+	if st.BytesOut == nil || *st.BytesOut == 0 || j.s.Memory.Limit == 0 {
+		return 0
+	}
+	return int(min(float64(j.s.Memory.Limit)/4*float64(st.ItemsOut)/float64(*st.BytesOut), mostItems))
 }
 
 // slabs is the advice when a batch could not be begun because a stage held all memory for batches. A sink has no buffer,

@@ -85,8 +85,9 @@ func newJudge(s graph.Snapshot) *judge {
 		phase = ""
 	}
 	j.blame = charges(&j.s, phase)
-	if b := j.blamed(); b != nil {
-		j.v.Witnesses.Blame = b.stage
+	j.v.Starved = j.v.Measured && *s.Sink.WaitRatio >= bandHealthy
+	if b := j.blamed(); b != nil && (j.v.Starved || !j.v.Measured) {
+		j.v.Witnesses.Blame = b.stage // the little that a sink waits which is not starved accuses nobody
 	}
 	j.testimony()
 	said := ""
@@ -95,13 +96,13 @@ func newJudge(s graph.Snapshot) *judge {
 		said = j.empty()
 	case !j.v.Measured:
 		said = j.tooShort()
-	case *s.Sink.WaitRatio < bandHealthy:
+	case !j.v.Starved:
 		said = j.healthy()
 	default:
 		said = j.starved()
 	}
+	j.v.Sentence = j.opening() + said + j.outside()
 	j.remarks()
-	j.v.Sentence = j.opening() + said
 	return j
 }
 
@@ -110,6 +111,17 @@ func (j *judge) blamed() *charge {
 	for i := range j.blame {
 		if j.blame[i].stage != "" {
 			return &j.blame[i]
+		}
+	}
+	return nil
+}
+
+// second is the charge of another stage that carries a good part of the wait, nil without one.
+func (j *judge) second() *charge {
+	first := j.blamed()
+	for i := range j.blame {
+		if c := &j.blame[i]; c.stage != "" && c != first && c.share >= 0.25 {
+			return c
 		}
 	}
 	return nil
@@ -150,7 +162,7 @@ func (j *judge) tooShort() string {
 
 func (j *judge) healthy() string {
 	j.v.Limit = j.sink()
-	text := fmt.Sprintf("Not starved: %s waits %s of the time and sets the pace itself", name(j.sink()),
+	text := fmt.Sprintf("Not starved: %s waits %s of the steady time and sets the pace itself", name(j.sink()),
 		percent(*j.s.Sink.WaitRatio))
 	if j.m.now > 0 {
 		text += ", at " + j.perSecond(j.m.now)
@@ -170,8 +182,7 @@ func (j *judge) healthy() string {
 
 func (j *judge) starved() string {
 	r := *j.s.Sink.WaitRatio
-	j.v.Starved = true
-	text := fmt.Sprintf("%s waits %s of the time%s.", name(j.sink()), percent(r), band(r))
+	text := fmt.Sprintf("%s waits %s of the steady time%s.", name(j.sink()), percent(r), band(r))
 	b := j.blamed()
 	id, cause := j.v.Witnesses.Capacity, graph.CauseService
 	if b != nil {
@@ -188,6 +199,9 @@ func (j *judge) starved() string {
 		text += fmt.Sprintf(" %s causes %s of that%s.", j.group(at), percent(share), j.cost(b))
 	} else {
 		text += fmt.Sprintf(" Its waits could not be traced; %s can do the least.", j.group(at))
+	}
+	if c := j.second(); c != nil {
+		text += fmt.Sprintf(" %s causes another %s.", name(c.stage), percent(c.share))
 	}
 	a := j.advise(at, cause)
 	j.v.Next = a.next
@@ -232,8 +246,8 @@ func (j *judge) predict(a advice) string {
 	if gain < 0.02 {
 		return fmt.Sprintf(" Alone that gains nothing: %s at %s too.", then, j.perSecond(rate))
 	}
-	return fmt.Sprintf(" That should give %s instead of %s (%s x); then %s.", j.perSecond(rate), j.perSecond(j.m.now),
-		digits(rate/j.m.now, 2), then)
+	return fmt.Sprintf(" That should give %s (now %s, %s x as fast); then %s.", j.perSecond(rate),
+		strings.Fields(j.perSecond(j.m.now))[0], digits(rate/j.m.now, 2), then)
 }
 
 // group names a stage together with those that are fused into it.
@@ -259,9 +273,9 @@ func band(r float64) string {
 	case r < bandHalf:
 		return ", worth a look"
 	case r < bandAll:
-		return ": half of it or more is lost"
+		return ", more than half is lost"
 	}
-	return ": nothing else matters"
+	return ", nothing else matters"
 }
 
 func (j *judge) sink() string {
@@ -309,5 +323,5 @@ func (j *judge) phaseWord() string {
 	return "the wait"
 }
 
-// name is a stage's id as it stands in texts.
-func name(id string) string { return plain(id) }
+// name is a stage's id as it stands in sentences.
+func name(id string) string { return `"` + plain(id) + `"` }

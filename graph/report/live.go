@@ -30,7 +30,7 @@ func live(s graph.Snapshot, samples int64, elapsed time.Duration) string {
 		parts = append(parts, "waits "+percent(*r))
 	}
 	if slow := j.slowestNow(); slow != "" {
-		parts = append(parts, "slowest "+clip(name(slow), 30))
+		parts = append(parts, "slowest "+clip(plain(slow), 30))
 	}
 	epoch := "epoch " + count(s.Totals.Epochs+1)
 	if n := s.Expected.Epochs; n != nil {

@@ -5,41 +5,57 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/penstock-go/penstock/graph"
 )
 
-// waits shows what the sink's wait was spent on, as bars.
+// waits shows what the sink's wait was spent on, phase by phase.
 func (j *judge) waits() string {
 	k := j.s.Sink
 	if k.Wait == 0 || len(j.s.Stages) == 0 {
 		return ""
 	}
-	head := fmt.Sprintf("Why %s waited: %s in all; %s before the first %s, %s steady, %s at epoch edges.",
-		name(j.sink()), duration(k.Wait), duration(k.Startup), j.unit(), duration(k.Steady), duration(k.EpochEdge))
-	if !j.v.Measured {
-		head = fmt.Sprintf("Why %s waited: %s in all, no steady phase.", name(j.sink()), duration(k.Wait))
-	}
-	text := wrap(head, "", "  ", width)
-	if len(j.blame) == 0 {
-		return text
-	}
-	g := grid{left: []bool{true, true, false, false, true}}
-	for _, c := range j.blame[:min(len(j.blame), 8)] {
-		id := name(c.stage)
-		if c.stage == "" {
-			id = none
+	text := fmt.Sprintf("Why %s waited, %s in all:\n", name(j.sink()), duration(k.Wait))
+	g := grid{left: []bool{true, false, true, true, false, false, true}}
+	longest := 0.0
+	for _, phase := range []string{graph.PhaseSteady, graph.PhaseStartup, graph.PhaseEpochEdge} {
+		for _, c := range charges(&j.s, phase) {
+			longest = max(longest, c.time)
 		}
-		g.add(clip(id, 24), clip(c.words(), 30), tight(seconds(c.time)), tight(percent(c.share)), bar(c.share))
 	}
-	if more := len(j.blame) - 8; more > 0 {
-		g.add("and", fmt.Sprintf("%d more", more), "", "", "")
-	}
+	j.phase(&g, longest, graph.PhaseSteady, "steady", k.Steady, 8)
+	j.phase(&g, longest, graph.PhaseStartup, "start", k.Startup, 3)
+	j.phase(&g, longest, graph.PhaseEpochEdge, "epoch edges", k.EpochEdge, 3)
 	return text + g.render("  ")
 }
 
-// bar is a share as a line of at most 30 marks.
-func bar(share float64) string { return strings.Repeat("#", int(min(max(share, 0), 1)*30+0.5)) }
+// phase adds the blame of one phase: most lines of it, and how many more there are. Bars compare times, of all phases.
+func (j *judge) phase(g *grid, longest float64, phase, word string, total time.Duration, most int) {
+	all := charges(&j.s, phase)
+	if total == 0 && len(all) == 0 {
+		return
+	}
+	first := []string{word, tight(duration(total))}
+	for _, c := range all[:min(len(all), most)] {
+		id := none
+		if c.stage != "" {
+			id = clip(plain(c.stage), 20)
+		}
+		g.rows = append(g.rows, append(first, id, clip(c.words(), 24), tight(seconds(c.time)), tight(percent(c.share)),
+			bar(c.time/longest)))
+		first = []string{"", ""}
+	}
+	if more := len(all) - most; more > 0 {
+		g.add("", "", "and", fmt.Sprintf("%d more", more))
+	}
+	if len(all) == 0 {
+		g.rows = append(g.rows, first)
+	}
+}
+
+// bar is a time, as a share of the longest, in at most 24 marks.
+func bar(share float64) string { return strings.Repeat("#", int(min(max(share, 0), 1)*24+0.5)) }
 
 func (j *judge) evidence() string {
 	if len(j.v.Evidence) == 0 {
@@ -84,7 +100,7 @@ func (j *judge) slowest() string {
 	}
 	g := grid{left: []bool{true, false, false, true}}
 	for _, x := range all {
-		g.add(clip(name(x.stage.ID), 24), tight(duration(x.item.Time)), digits(x.times, 2)+" x the mean",
+		g.add(clip(plain(x.stage.ID), 24), tight(duration(x.item.Time)), digits(x.times, 2)+" x the mean",
 			clip(plain(x.item.Key), 44))
 	}
 	return "Slowest items:\n" + g.render("  ")
@@ -106,7 +122,7 @@ func (j *judge) lost() string {
 			}
 		}
 		if len(parts) > 0 {
-			lines = append(lines, name(st.ID)+" "+strings.Join(parts, ", "))
+			lines = append(lines, plain(st.ID)+" "+strings.Join(parts, ", "))
 		}
 	}
 	if len(lines) == 0 {

@@ -15,7 +15,7 @@ func (j *judge) remarks() {
 	j.say(j.jitterLine())
 	j.say(j.overLine())
 	j.say(j.waitsLine())
-	j.say(j.outsideLine())
+	j.say(j.startLine())
 	if r := j.s.Sink.DeviceWaitRatio; r != nil && *r >= bandLook && !j.v.Starved {
 		j.say(fmt.Sprintf("the host hardly waits, but the device itself idles %s of the time", percent(*r)))
 	}
@@ -63,12 +63,23 @@ func (j *judge) waitsLine() string {
 		"its workers may outnumber the cores", strings.Join(ids, ", "))
 }
 
-func (j *judge) outsideLine() string {
+// outside says so when changing epochs costs more than the steady phase.
+func (j *judge) outside() string {
 	k := j.s.Sink
-	outside := k.Startup.Seconds() + k.EpochEdge.Seconds()
-	if all := k.Wait.Seconds() + k.Busy.Seconds(); !j.v.Measured || outside < 0.05*all || outside == 0 {
+	if !j.v.Measured || k.EpochEdge <= k.Steady || k.EpochEdge.Seconds() < bandHealthy*j.total() {
 		return ""
 	}
-	return fmt.Sprintf("outside the steady phase %s waited %s at the start and %s at epoch edges",
-		name(j.sink()), duration(k.Startup), duration(k.EpochEdge))
+	return fmt.Sprintf(" Most of its wait, though, is at epoch edges: %s.", duration(k.EpochEdge))
 }
+
+func (j *judge) startLine() string {
+	start := j.s.Sink.Startup.Seconds()
+	if !j.v.Measured || start < 0.2*j.total() || start == 0 {
+		return ""
+	}
+	return fmt.Sprintf("waiting for the first %s took %s of this run; a longer run makes that small", j.unit(),
+		percent(start/j.total()))
+}
+
+// total is the lifetime of the sink in seconds.
+func (j *judge) total() float64 { return j.s.Sink.Wait.Seconds() + j.s.Sink.Busy.Seconds() }

@@ -70,20 +70,20 @@ func (j *judge) where() string {
 // stages is the table with one line a stage.
 func (j *judge) stages() string {
 	g := grid{left: []bool{true, true, true}}
-	unit := "items/s"
-	if j.m.samples > 0 {
-		unit = "samples/s"
-	}
-	g.add("", "", "", "", "items", "items", "wait", "", "wait", "time", "time", "can do", "queue")
-	g.add("", "stage", "kind", "workers", "in", "out", "in", "busy", "out", "mean", "p95", unit, "items")
+	g.add("", "", "", "", "items", "items", "wait", "", "wait", "time", "time", "can", "queue")
+	g.add("", "stage", "kind", "workers", "in", "out", "in", "busy", "out", "mean", "p95", "do/s", "items")
 	fused := false
 	for i := range j.m.all {
 		g.rows = append(g.rows, j.row(i))
 		fused = fused || j.m.all[i].stage.FusedInto != ""
 	}
 	g.fit(width, map[int]int{1: 8, 2: 8}, 2, 1)
-	notes := "Time is per item. Can do: what the stage could feed the sink with, were it never kept waiting. " +
-		"Queue: items that lie ready behind the stage, on average, of those that fit."
+	unit := "items"
+	if j.m.samples > 0 {
+		unit = "samples"
+	}
+	notes := "Time is per item. Can do: " + unit + " a second, were the stage never kept waiting. Queue: items ready " +
+		"behind it, of those that fit."
 	if j.v.Bottleneck != "" {
 		notes = "> is the bottleneck. " + notes
 	}
@@ -99,7 +99,7 @@ func (j *judge) row(i int) []string {
 	mark, workers := "", fmt.Sprint(st.Workers)
 	switch {
 	case st.FusedInto != "":
-		return []string{"+", name(st.ID), plain(st.Kind), none, short(st.ItemsIn), short(st.ItemsOut), none, none, none,
+		return []string{"+", plain(st.ID), plain(st.Kind), none, short(st.ItemsIn), short(st.ItemsOut), none, none, none,
 			none, none, none, none}
 	case st.ID == j.v.Bottleneck:
 		mark = ">"
@@ -115,7 +115,7 @@ func (j *judge) row(i int) []string {
 		out = none
 	}
 	life := st.WaitIn.Seconds() + st.Busy.Seconds() + st.WaitOut.Seconds()
-	cells := []string{mark, name(st.ID), plain(st.Kind), workers, in, out, part(st.WaitIn, life), part(st.Busy, life),
+	cells := []string{mark, plain(st.ID), plain(st.Kind), workers, in, out, part(st.WaitIn, life), part(st.Busy, life),
 		part(st.WaitOut, life), none, none, none, none}
 	if st.Service.Mean > 0 || st.Service.Count > 0 {
 		cells[9], cells[10] = tight(duration(st.Service.Mean)), tight(duration(st.Service.P95))

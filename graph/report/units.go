@@ -72,7 +72,7 @@ func plural(n int64, one string) string {
 
 // many is the plural of a word.
 func many(one string) string {
-	if strings.HasSuffix(one, "ch") {
+	if one == "batch" {
 		return one + "es"
 	}
 	return one + "s"

@@ -169,17 +169,21 @@ func (j *judge) testimony() {
 	j.say(j.queueLine())
 	j.say(j.capacityLine())
 	w := j.v.Witnesses
-	if !w.agree() {
-		j.say(fmt.Sprintf("the witnesses disagree: blame names %s, the queues %s, capacity %s; the verdict follows %s",
-			orNone(w.Blame), orNone(w.Queues), orNone(w.Capacity), j.follows()))
+	if w.agree() || !j.v.Measured {
+		return
 	}
-}
-
-func (j *judge) follows() string {
-	if j.v.Witnesses.Blame != "" {
-		return "blame, which is measured wait by wait"
+	follows := "the wait that was measured"
+	switch {
+	case w.Blame != "":
+		follows = "blame, which is measured wait by wait"
+		if j.jitter(j.m.index(w.Blame)) {
+			follows += ", while capacities are means and hide slow items"
+		}
+	case j.v.Starved:
+		follows = "capacity"
 	}
-	return "capacity"
+	j.say(fmt.Sprintf("the witnesses disagree: blame names %s, the queues %s, capacity %s; the verdict follows %s",
+		orNone(w.Blame), orNone(w.Queues), orNone(w.Capacity), follows))
 }
 
 func orNone(id string) string {

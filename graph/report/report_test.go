@@ -1,0 +1,50 @@
+package report_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/penstock-go/penstock/graph/report"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestReportsEqualTheirGoldenFiles(t *testing.T) {
+	for name, s := range golden() {
+		t.Run(name, func(t *testing.T) {
+			text, err := report.JSON(s)
+			require.NoError(t, err)
+			compare(t, name+".txt", report.Table(s))
+			compare(t, name+".json", string(text))
+			compare(t, name+".md", report.Markdown(s))
+		})
+	}
+}
+
+func compare(t *testing.T, file, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", file)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "write it with: go test ./graph/report -update")
+	assert.Equal(t, string(want), got, "if the change is meant: go test ./graph/report -update")
+}
+
+func TestTextFitsAHundredColumnsOfPlainASCII(t *testing.T) {
+	for name, s := range golden() {
+		for i, line := range strings.Split(report.Table(s), "\n") {
+			assert.LessOrEqual(t, utf8.RuneCountInString(line), 100, "%s, line %d: %s", name, i+1, line)
+			assert.Less(t, strings.IndexFunc(line, func(r rune) bool { return r > 126 || r < 32 }), 0, line)
+		}
+		assert.LessOrEqual(t, len(report.LiveLine(s)), 100, name)
+	}
+}
