@@ -1,0 +1,102 @@
+package sources
+
+import (
+	"context"
+	"time"
+
+	"github.com/penstock-go/penstock/graph"
+	"github.com/penstock-go/penstock/graph/item"
+	"github.com/penstock-go/penstock/graph/registry"
+	"github.com/penstock-go/penstock/shard"
+)
+
+var _ = kinds.Add(registry.Source[Slow](registry.Meta{
+	Name: "slow", Summary: "Models a slow store: waits, then makes numbers and a label.",
+	Example: "slow: {count: 10000, delay: 2ms}",
+}, (*Slow).Bind))
+
+// Slow models a store that takes its time: each read sleeps for Delay, without using the processor, and then makes
+// FeatureDim numbers of float32 in [-1, 1) in the field features and a label of 0 to 9. What it makes depends on the
+// seed and the index only. A sleep ends early when the run does. Cost beside the sleep: about 1 ns a number.
+type Slow struct {
+	Count      int64
+	Delay      graph.Time
+	FeatureDim int
+}
+
+const slowClasses = 10
+
+// Bind names the fields.
+func (s *Slow) Bind(f *registry.Fields) {
+	f.Int64(&s.Count, "count", 1000, "how many samples an epoch has", registry.Min(1))
+	f.Time(&s.Delay, "delay", graph.Fixed(2*time.Millisecond), "how long each read takes", registry.Over(time.Duration(0)))
+	f.Int(&s.FeatureDim, "feature_dim", 64, "how many numbers a sample has", registry.Min(1), registry.Max(1<<24))
+}
+
+// Check refuses settings that are out of range.
+func (s Slow) Check() error { return registry.Check(&s, (*Slow).Bind) }
+
+// Load is waiting: a hundred workers on one core are no burden.
+func (Slow) Load() graph.Load { return graph.Wait }
+
+// Schema is features and label.
+func (s Slow) Schema(item.Schema) (item.Schema, error) {
+	s = registry.Filled(s, (*Slow).Bind)
+	return item.Schema{Fields: []item.FieldSpec{
+		{Name: fieldFeatures, Kind: item.KindTensor, Typed: true, DType: item.Float32, Shape: item.MakeShape(s.FeatureDim)},
+		{Name: fieldLabel, Kind: item.KindInt, Typed: true, DType: item.Int64},
+	}}, nil
+}
+
+// Open makes the reader. Each worker has a timer of its own.
+func (s Slow) Open(_ context.Context, env *graph.Env) (graph.Reader[*item.Sample], error) {
+	s = registry.Filled(s, (*Slow).Bind)
+	seed := env.Seed
+	worker := func(context.Context) (graph.Reader[*item.Sample], error) {
+		var z sleeper
+		return graph.Reader[*item.Sample]{Len: s.Count, At: func(c *graph.Call, i int64) (*item.Sample, error) {
+			if err := z.sleep(c.Context(), s.Delay.Draw(c.Rand())); err != nil {
+				return nil, err
+			}
+			return s.make(c, seed, i), nil
+		}}, nil
+	}
+	return perWorker(worker)
+}
+
+func (s *Slow) make(c *graph.Call, seed uint64, i int64) *item.Sample {
+	out := item.NewSample(indexKey(i))
+	buf := c.Buffer(4 * s.FeatureDim)
+	v := item.Tensor(buf, item.Float32, item.MakeShape(s.FeatureDim))
+	h := shard.Hash(seed, uint64(i))
+	x := h
+	numbers := v.Float32s()
+	for k := range numbers {
+		x = x*6364136223846793005 + 1442695040888963407 // a linear congruential generator: quick, and only filler
+		numbers[k] = float32(int32(x>>32)>>7) / (1 << 24)
+	}
+	out.Set(fieldFeatures, v)
+	out.Set(fieldLabel, item.Int(int64(h%slowClasses)))
+	return out
+}
+
+// sleeper sleeps with one timer that it uses again. It belongs to one worker.
+type sleeper struct{ timer *time.Timer }
+
+func (z *sleeper) sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return context.Cause(ctx)
+	}
+	if z.timer == nil {
+		z.timer = time.NewTimer(d)
+	} else {
+		z.timer.Reset(d)
+	}
+	select {
+	case <-z.timer.C:
+		return nil
+	case <-ctx.Done():
+		z.timer.Stop()
+		return context.Cause(ctx)
+	}
+}
