@@ -1,0 +1,8 @@
+package sinks
+
+import "github.com/penstock-go/penstock/graph/registry"
+
+var kinds registry.Set
+
+// Kinds lists the sinks that a spec can name.
+func Kinds() []registry.Entry { return kinds.Entries() }
