@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/bits"
 
+	"github.com/penstock-go/penstock/graph/internal/edge"
 	"github.com/penstock-go/penstock/graph/item"
 )
 
@@ -13,20 +14,40 @@ type Call struct {
 	ctx    context.Context
 	mem    item.Memory
 	key    uint64 // of (pipeline seed, stage id)
-	pos    item.Pos
-	index  int64
+	tag    *edge.Tag
+	places []Places // by source; nil for iterables
 	rand   Rand
 	seeded bool
+}
+
+// at sets the call up for one item.
+func (c *Call) at(t *edge.Tag) {
+	c.tag, c.seeded = t, false
+}
+
+func posOf(t *edge.Tag) item.Pos {
+	p := item.Pos{Epoch: int64(t.Epoch), Source: int(t.Source), Place: t.Place}
+	if t.Ext != nil {
+		p.Child = t.Ext.Child
+	}
+	return p
 }
 
 // Context ends when the run is cancelled or the call has taken longer than the stage's timeout.
 func (c *Call) Context() context.Context { return c.ctx }
 
 // Pos is where the item stands in the logical stream.
-func (c *Call) Pos() item.Pos { return c.pos }
+func (c *Call) Pos() item.Pos { return posOf(c.tag) }
 
 // Index is the item's index in its map-style source, or -1.
-func (c *Call) Index() int64 { return c.index }
+func (c *Call) Index() int64 { return indexOf(c.places, c.tag) }
+
+func indexOf(places []Places, t *edge.Tag) int64 {
+	if int(t.Source) >= len(places) || places[t.Source] == nil {
+		return -1
+	}
+	return places[t.Source].Index(int64(t.Epoch), t.Place)
+}
 
 // Buffer takes n bytes of recycled memory. Their content is undefined.
 func (c *Call) Buffer(n int) *item.Buffer { return c.mem.Take(n) }
@@ -35,14 +56,20 @@ func (c *Call) Buffer(n int) *item.Buffer { return c.mem.Take(n) }
 // whatever the workers, buffers and ranks are, and other ones in each epoch.
 func (c *Call) Rand() *Rand {
 	if !c.seeded {
-		c.rand, c.seeded = newRand(c.key, c.pos), true
+		c.rand, c.seeded = newRand(c.key, c.Pos()), true
 	}
 	return &c.rand
 }
 
 // NewCall makes a call outside a pipeline, for tests of a stage.
 func NewCall(ctx context.Context, seed uint64, stage string, pos item.Pos) *Call {
-	return &Call{ctx: ctx, mem: item.Heap, key: stageKey(seed, stage), pos: pos, index: pos.Place}
+	t := &edge.Tag{Epoch: int32(pos.Epoch), Source: uint16(pos.Source), Place: pos.Place}
+	if pos.Child != "" {
+		t.Ext = &edge.Ext{Child: pos.Child}
+	}
+	places := make([]Places, pos.Source+1)
+	places[pos.Source] = inOrder(0)
+	return &Call{ctx: ctx, mem: item.Heap, key: stageKey(seed, stage), tag: t, places: places}
 }
 
 // Rand is a counter-based generator (SplitMix64 over a keyed counter: Steele, Lea and Flood, 2014). Its numbers are the

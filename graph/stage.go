@@ -40,12 +40,15 @@ type Stage[A, B any] interface {
 	Open(ctx context.Context, env *Env) (Transform[A, B], error)
 }
 
-// Transform is a running stage: exactly one of Map, Emit and Group is set. Its functions are called by all workers of
-// the stage at once. They own the input: they return it, store it in the output, or release it.
+// Transform is a running stage: exactly one of Map, Choose, Emit and Group is set. Its functions are called by all
+// workers of the stage at once. They own the input: they return it, store it in the output, or release it. When they
+// return an error the input stays with the engine, which names it and releases it.
 type Transform[A, B any] struct {
 	// Map makes one output of each input.
 	Map func(c *Call, in A) (B, error)
-	// Emit makes any number of outputs: none filters, several are a flat-map. All stay at the input's place.
+	// Choose makes one output of each input, or none: the input is then filtered.
+	Choose func(c *Call, in A) (out B, keep bool, err error)
+	// Emit makes any number of outputs, a flat-map. All stay at the input's place, in the order of emission.
 	Emit func(c *Call, in A, emit func(B)) error
 	// Group collects inputs into batches.
 	Group *Group[A, B]
@@ -71,9 +74,11 @@ type Group[A, B any] struct {
 	Row func(c *Call, out B, row int, in A) error
 	// Fill copies row from to row to, for a sample that was skipped.
 	Fill func(out B, to, from int)
-	// Done ends a group of n rows; meta tells their keys, positions and hashes. free must be called (once) when the
-	// output may be filled again.
-	Done func(out B, n int, number int64, meta []item.Row, free func())
+	// Done ends a group of n rows and gives what is handed on. meta tells the rows' keys, positions and hashes; it is
+	// valid until free, which must be called once, when the output may be filled again.
+	Done func(out B, n int, number int64, meta []item.Row, free func()) B
+	// Fresh makes a new output each time instead of recycling; Done then calls free itself.
+	Fresh bool
 }
 
 // Sink declares where items end.

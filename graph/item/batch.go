@@ -129,6 +129,15 @@ func (b *Batch) Bytes() int64 {
 	return n
 }
 
+// Capacity is the memory of the slab when all its rows are in use.
+func (b *Batch) Capacity() int64 {
+	var n int64
+	for i := range b.Columns {
+		n += int64(cap(b.Columns[i].Data))
+	}
+	return n
+}
+
 // Keep holds the batch beyond the next iteration; the consumer must then call Release.
 func (b *Batch) Keep() { b.kept.Store(true) }
 

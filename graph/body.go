@@ -1,0 +1,219 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/penstock-go/penstock/graph/internal/edge"
+	"github.com/penstock-go/penstock/graph/internal/engine"
+	"github.com/penstock-go/penstock/graph/item"
+)
+
+// bodyOf makes a worker's body of a transform.
+func bodyOf[A, B any](b *builder, s *stageRun, hin *hooks[A], hout *hooks[B], t Transform[A, B]) (engine.Body[A, B], error) {
+	w := &body[A, B]{s: s, call: b.newCall(s.n), hin: hin, hout: hout, skip: s.n.skips()}
+	switch {
+	case t.Map != nil:
+		w.fn = t.Map
+		if !w.skip {
+			return w.maps, nil
+		}
+		w.one = w.mapOne
+	case t.Choose != nil:
+		w.choose = t.Choose
+		w.one = w.chooseOne
+	case t.Emit != nil:
+		w.emitting(t.Emit)
+		w.one = w.emitOne
+	default:
+		return nil, fmt.Errorf("a %s transform sets none of Map, Choose, Emit and Group", s.n.kind)
+	}
+	return w.each, nil
+}
+
+// body is one worker's way of working on slices.
+type body[A, B any] struct {
+	s         *stageRun
+	call      *Call
+	hin       *hooks[A]
+	hout      *hooks[B]
+	skip      bool
+	fn        func(*Call, A) (B, error)
+	choose    func(*Call, A) (B, bool, error)
+	emit      func(*Call, A, func(B)) error
+	emitFn    func(B)
+	emitted   int
+	tag       edge.Tag
+	out       *engine.Out[B]
+	one       func(c *edge.Cell[A], out *engine.Out[B]) error
+}
+
+// maps is the loop for one output of each input and no skipping: the common case, kept short.
+func (w *body[A, B]) maps(in []edge.Cell[A], out *engine.Out[B]) (int, error) {
+	call, fn := w.call, w.fn
+	for i := range in {
+		c := &in[i]
+		if c.Skipped() {
+			pass(c, out)
+			continue
+		}
+		out.Cur = i
+		call.at(&c.Tag)
+		v, err := fn(call, c.V)
+		if err != nil {
+			return i, err
+		}
+		out.Put(v, &c.Tag)
+		out.Done++
+		if out.Hurry() {
+			return i + 1, nil
+		}
+	}
+	return len(in), nil
+}
+
+// pass hands a mark on.
+func pass[A, B any](c *edge.Cell[A], out *engine.Out[B]) {
+	var none B
+	out.Put(none, &c.Tag)
+	out.Marks++
+}
+
+// each is the loop of all other bodies.
+func (w *body[A, B]) each(in []edge.Cell[A], out *engine.Out[B]) (int, error) {
+	for i := range in {
+		c := &in[i]
+		if c.Skipped() {
+			pass(c, out)
+			continue
+		}
+		out.Cur = i
+		w.call.at(&c.Tag)
+		if err := w.try(c, out); err != nil {
+			if !w.skip {
+				return i, err
+			}
+			w.skipOne(c, err, out)
+		}
+		if out.Hurry() {
+			return i + 1, nil
+		}
+	}
+	return len(in), nil
+}
+
+// try works on one input; where failing items are skipped a panic is such a failure.
+func (w *body[A, B]) try(c *edge.Cell[A], out *engine.Out[B]) error {
+	if !w.skip {
+		return w.one(c, out)
+	}
+	return engine.Safely(func() error { return w.one(c, out) })
+}
+
+// skipOne leaves a mark in an item's place.
+func (w *body[A, B]) skipOne(c *edge.Cell[A], err error, out *engine.Out[B]) {
+	key := failedKey(w.hin, c, err)
+	w.s.skipped(key, err)
+	tag := c.Tag
+	tag.Ext = edge.NewExt()
+	tag.Ext.Key = key
+	if c.Ext != nil {
+		tag.Ext.Child = c.Ext.Child
+	}
+	tag.Flags |= edge.Skipped
+	w.hin.dropQuietly(c)
+	var none B
+	out.Put(none, &tag)
+	out.Skips++
+}
+
+func (w *body[A, B]) mapOne(c *edge.Cell[A], out *engine.Out[B]) error {
+	v, err := w.fn(w.call, c.V)
+	if err != nil {
+		return err
+	}
+	out.Put(v, &c.Tag)
+	out.Done++
+	return nil
+}
+
+func (w *body[A, B]) chooseOne(c *edge.Cell[A], out *engine.Out[B]) error {
+	v, keep, err := w.choose(w.call, c.V)
+	switch {
+	case err != nil:
+		return err
+	case keep:
+		out.Put(v, &c.Tag)
+		out.Done++
+	default:
+		out.Passed(&c.Tag)
+		c.End()
+		out.Filtered++
+	}
+	return nil
+}
+
+// emitting makes the emit function that the worker's flat-map gets, once.
+func (w *body[A, B]) emitting(f func(*Call, A, func(B)) error) {
+	w.emit = f
+	w.emitFn = func(v B) {
+		if !w.out.Stream() {
+			if w.hout.release != nil {
+				w.hout.release(v)
+			}
+			return
+		}
+		t := w.tag
+		t.Ext = w.childExt()
+		w.out.Put(v, &t)
+		w.emitted++
+	}
+}
+
+// childExt is the Ext of the next output: its path, and a share in the bytes that the input holds.
+func (w *body[A, B]) childExt() *edge.Ext {
+	x := edge.NewExt()
+	if p := w.tag.Ext; p != nil {
+		x.Child, x.Hold = p.Child, p.Hold
+		if x.Hold != nil {
+			x.Hold.Users.Add(1)
+		}
+	}
+	x.Child = item.Pos{Child: x.Child}.Down(w.emitted).Child
+	return x
+}
+
+func (w *body[A, B]) emitOne(c *edge.Cell[A], out *engine.Out[B]) error {
+	w.out, w.emitted, w.tag = out, 0, c.Tag
+	if err := w.emit(w.call, c.V, w.emitFn); err != nil {
+		return err // what was emitted before stays: whether it was handed over already depends on the buffer
+	}
+	w.tag.Ext = nil
+	if w.emitted == 0 {
+		out.Passed(&c.Tag)
+		out.Filtered++
+	} else {
+		out.Done++
+	}
+	c.End()
+	return nil
+}
+
+// Keyed names the item that an error is about, where the item itself cannot: a source that failed to read it.
+func Keyed(key string, err error) error { return &keyed{key, err} }
+
+type keyed struct {
+	key string
+	err error
+}
+
+func (k *keyed) Error() string { return k.err.Error() }
+func (k *keyed) Unwrap() error { return k.err }
+
+func keyIn(err error) string {
+	var k *keyed
+	if errors.As(err, &k) {
+		return k.key
+	}
+	return ""
+}

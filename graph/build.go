@@ -1,0 +1,266 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/penstock-go/penstock/graph/item"
+)
+
+// Build checks the whole declaration and gives every problem at once, as a [*BuildError]. It opens nothing.
+func (p *Pipeline) Build() error {
+	var bad []Problem
+	for _, pr := range p.Problems() {
+		if !pr.Warn {
+			bad = append(bad, pr)
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	return &BuildError{Pipeline: p.name, Problems: bad}
+}
+
+// Problems lists what Build finds and the hints as well, in order of declaration.
+func (p *Pipeline) Problems() []Problem {
+	declared := slices.Clone(p.problems)
+	defer func() { p.problems = declared }()
+	p.checkShape()
+	for _, n := range p.nodes {
+		p.checkNode(n)
+		p.checkSchema(n)
+	}
+	found := p.problems
+	order := map[string]int{"": -1}
+	for _, n := range p.nodes {
+		order[n.id] = n.no
+	}
+	slices.SortStableFunc(found, func(a, b Problem) int { return order[a.Stage] - order[b.Stage] })
+	return found
+}
+
+// checkShape looks at the graph as a whole.
+func (p *Pipeline) checkShape() {
+	if len(p.nodes) == 0 {
+		p.problem(nil, "stages", "no_stages", "the pipeline has no stages")
+		return
+	}
+	if p.epochs == 0 || p.epochs < Forever {
+		p.problem(nil, "epochs", "field_range", "epochs must be at least 1, or forever, got %d", p.epochs)
+	}
+	if p.budget.CPU < 0 || p.budget.CPU > 1 {
+		p.problem(nil, "budget", "field_range", "budget.cpu must be above 0 and at most 100%%, got %g%%", p.budget.CPU*100)
+	}
+	if p.budget.Memory < 0 {
+		p.problem(nil, "budget", "field_range", "budget.memory must not be negative, got %d", p.budget.Memory)
+	}
+	var sinks []*node
+	for _, n := range p.nodes {
+		if n.role == sinkRole {
+			sinks = append(sinks, n)
+		} else if n.next == nil {
+			p.problem(n, "", "no_reader", "nothing reads its output; end the pipeline with a sink")
+		}
+	}
+	if len(sinks) == 0 {
+		p.problem(nil, "stages", "no_sink", "the pipeline has no sink")
+	}
+	for _, n := range sinks[min(1, len(sinks)):] {
+		p.problem(n, "", "two_sinks", "the pipeline has a second sink; the first is %q", sinks[0].id)
+	}
+}
+
+// checkNode looks at one stage's options and its own settings.
+func (p *Pipeline) checkNode(n *node) {
+	o := &n.opts
+	for _, v := range []struct {
+		key string
+		n   int
+		max int
+	}{{"workers", o.workers, MaxWorkers}, {"buffer", o.buffer, MaxBuffer}, {"window", o.window, MaxBuffer}} {
+		if v.n < 0 || v.n > v.max {
+			p.problem(n, v.key, "field_range", "%s must be from 1 to %d, or 0 for auto, got %d", v.key, v.max, v.n)
+		}
+	}
+	if o.order != "" && o.order != InputOrder && o.order != CompletionOrder {
+		p.problem(n, "order", "field_value", "order must be input or completion, got %q", string(o.order))
+	}
+	if o.onError != "" && o.onError != Fail && o.onError != Skip {
+		p.problem(n, "on_error", "field_value", "on_error must be fail or skip, got %q", string(o.onError))
+	}
+	p.checkEffect(n)
+	if c, ok := n.decl.(Checker); ok {
+		for _, err := range flatten(c.Check()) {
+			var f *FieldError
+			if errors.As(err, &f) {
+				p.problem(n, f.Field, f.Code, "%s", f.Msg)
+			} else {
+				p.problem(n, "", "field_value", "%s", err)
+			}
+		}
+	}
+}
+
+// checkEffect finds settings that cannot have one.
+func (p *Pipeline) checkEffect(n *node) {
+	o := &n.opts
+	switch n.role {
+	case sinkRole:
+		for _, key := range []string{"workers", "buffer", "window", "order", "on_error"} {
+			if o.set[key] && !(key == "workers" && o.workers <= 1) {
+				p.problem(n, key, "serial_stage", "a sink takes items one by one and has no %s", key)
+			}
+		}
+	case mergeRole:
+		for _, key := range []string{"workers", "window", "order", "on_error"} {
+			if o.set[key] && !(key == "workers" && o.workers <= 1) {
+				p.problem(n, key, "serial_stage", "a merge takes its inputs in turn and has no %s", key)
+			}
+		}
+	}
+	if o.set["sampler"] && n.role != sourceRole {
+		p.problem(n, "sampler", "not_a_source", "only a source has a sampler")
+	}
+	if n.role != stageRole && n.role != sourceRole {
+		return
+	}
+	if o.workers == 1 && o.window > 0 {
+		p.hint(n, "window", "no_effect", "window has no effect with one worker")
+	}
+	if o.workers == 1 && o.order == CompletionOrder {
+		p.hint(n, "order", "no_effect", "order: completion has no effect with one worker")
+	}
+	if o.order == CompletionOrder && o.window > 0 {
+		p.hint(n, "window", "no_effect", "window has no effect with order: completion")
+	}
+}
+
+// checkSchema works the schema of the output out and finds needs that are not met.
+func (p *Pipeline) checkSchema(n *node) {
+	in := item.Schema{}
+	switch {
+	case n.role == mergeRole:
+		n.schema = mergeSchemas(n.ins)
+		return
+	case len(n.ins) == 1:
+		in = n.ins[0].schema
+	}
+	s, ok := n.decl.(Shaper)
+	if !ok {
+		n.schema = item.Schema{Open: true}
+		return
+	}
+	out, err := s.Schema(in)
+	if err != nil {
+		out = item.Schema{Open: true}
+		var se *item.SchemaError
+		if errors.As(err, &se) {
+			p.problem(n, "", "missing_field", "%s (its input is %q)", se, n.ins[0].id)
+		} else {
+			p.problem(n, "", "schema", "%s", err)
+		}
+	}
+	n.schema = out
+}
+
+func mergeSchemas(ins []*node) item.Schema {
+	s := ins[0].schema
+	for _, in := range ins[1:] {
+		for _, f := range s.Fields {
+			if g, ok := in.schema.Find(f.Name); !ok || g != f {
+				s = s.Without(f.Name)
+				s.Open = true
+			}
+		}
+	}
+	return s
+}
+
+// flatten takes joined errors apart.
+func flatten(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if j, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, e := range j.Unwrap() {
+			all = append(all, flatten(e)...)
+		}
+		return all
+	}
+	return []error{err}
+}
+
+// Limits of options.
+const (
+	MaxWorkers = 16384
+	MaxBuffer  = 1 << 20
+)
+
+// Schema is the schema of a stage's output, as far as the declaration tells. Call it after Build.
+func (p *Pipeline) Schema(id string) (item.Schema, bool) {
+	for _, n := range p.nodes {
+		if n.id == id {
+			return n.schema, true
+		}
+	}
+	return item.Schema{}, false
+}
+
+// Describe writes the declaration out, one stage a line: two declarations of the same pipeline, in Go and in YAML, give
+// the same text.
+func (p *Pipeline) Describe() string {
+	var b strings.Builder
+	epochs := fmt.Sprint(p.epochs)
+	if p.epochs == Forever {
+		epochs = "forever"
+	}
+	fmt.Fprintf(&b, "pipeline %s seed=%d epochs=%s", p.name, p.seed, epochs)
+	if p.budget.CPU > 0 {
+		fmt.Fprintf(&b, " cpu=%g%%", p.budget.CPU*100)
+	}
+	if p.budget.Memory > 0 {
+		fmt.Fprintf(&b, " memory=%d", p.budget.Memory)
+	}
+	b.WriteByte('\n')
+	for _, n := range p.nodes {
+		fmt.Fprintf(&b, "  %s: %s", n.id, n.kind)
+		if n.decl != nil && !isFunc(n.decl) {
+			fmt.Fprintf(&b, " %+v", n.decl)
+		}
+		for _, in := range n.ins {
+			fmt.Fprintf(&b, " from=%s", in.id)
+		}
+		n.opts.describe(&b)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func (o *options) describe(b *strings.Builder) {
+	for _, v := range []struct {
+		key string
+		n   int
+	}{{"workers", o.workers}, {"buffer", o.buffer}, {"window", o.window}} {
+		if v.n != 0 {
+			fmt.Fprintf(b, " %s=%d", v.key, v.n)
+		}
+	}
+	if o.order != "" && o.order != InputOrder {
+		fmt.Fprintf(b, " order=%s", o.order)
+	}
+	if o.onError != "" && o.onError != Fail {
+		fmt.Fprintf(b, " on_error=%s", o.onError)
+	}
+	if o.sampler != nil {
+		fmt.Fprintf(b, " sampler=%s%+v", kindOf(o.sampler), o.sampler)
+	}
+}
+
+// isFunc says that a declaration wraps a plain function, which has no settings to write out.
+func isFunc(decl any) bool {
+	_, ok := decl.(interface{ plain() })
+	return ok
+}

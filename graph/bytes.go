@@ -1,0 +1,149 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/penstock-go/penstock/graph/internal/edge"
+	"github.com/penstock-go/penstock/graph/internal/engine"
+)
+
+// byteBook keeps a run's byte budget.
+type byteBook struct {
+	admit *engine.Admission
+	limit int64 // 0: none
+	ratio atomic.Uint64
+	known atomic.Bool
+	held  atomic.Int64 // slabs
+	holds sync.Pool
+	warn  func(string)
+}
+
+// firstRatio is how much larger than at the source an item is taken to grow, before any has been seen.
+const firstRatio = 4
+
+func newByteBook(limit, hold int64, warn func(string)) *byteBook {
+	b := &byteBook{admit: engine.NewAdmission(limit, hold), limit: limit, warn: warn}
+	b.holds.New = func() any { return new(edge.Hold) }
+	b.ratio.Store(math.Float64bits(firstRatio))
+	b.known.Store(true)
+	return b
+}
+
+// slabs takes the memory of a ring of slabs off the budget. It makes the ring shorter where it would take more than
+// half the budget; two slabs are the least.
+func (b *byteBook) slabs(each int64, n int) (int, error) {
+	if b.limit > 0 {
+		fit := int(b.limit / 2 / max(each, 1))
+		if fit < 2 && 2*each > b.limit {
+			return 0, fmt.Errorf("two batches need %s, the memory budget is %s; make the batch smaller or raise budget.memory",
+				sizeText(2*each), sizeText(b.limit))
+		}
+		if fit = max(2, fit); fit < n {
+			b.warn(fmt.Sprintf("the memory budget of %s leaves room for %d batches of %s instead of %d", sizeText(b.limit), fit, sizeText(each), n))
+			n = fit
+		}
+	}
+	b.held.Add(each * int64(n))
+	b.admit.Shrink(each * int64(n))
+	return n, nil
+}
+
+func sizeText(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// sized notes the size of an item that left a stage: it may be more than was reserved.
+func (b *byteBook) sized(h *edge.Hold, size int64) {
+	for old := h.Bytes.Load(); size > old; old = h.Bytes.Load() {
+		if h.Bytes.CompareAndSwap(old, size) {
+			b.admit.Grow(size - old)
+		}
+	}
+	if h.Source > 0 {
+		r := float64(size) / float64(h.Source)
+		for old := b.ratio.Load(); r > math.Float64frombits(old) && !b.ratio.CompareAndSwap(old, math.Float64bits(r)); old = b.ratio.Load() {
+		}
+	}
+}
+
+// gate admits the outputs of one source.
+type gate[T any] struct {
+	book *byteBook
+	lane *engine.Lane
+	size func(T) int64
+	peak func(T) int64 // 0: unknown
+	grow bool          // stages without a Peak stand below
+	fail func(c *edge.Cell[T], err error) error
+	free func(*edge.Hold)
+}
+
+func newGate[T any](b *byteBook, size, peak func(T) int64, grow bool, fail func(*edge.Cell[T], error) error) *gate[T] {
+	g := &gate[T]{book: b, lane: b.admit.Lane(), size: size, peak: peak, grow: grow, fail: fail}
+	g.free = func(h *edge.Hold) {
+		g.lane.Free(h.Bytes.Load())
+		b.holds.Put(h)
+	}
+	return g
+}
+
+// need is the most that an item will take on its way.
+func (g *gate[T]) need(v T) (size, need int64) {
+	size = g.size(v)
+	if need = g.peak(v); need == 0 && g.grow {
+		need = int64(float64(size) * math.Float64frombits(g.book.ratio.Load()))
+	}
+	return size, max(size, need)
+}
+
+// Admit implements [engine.Gate].
+func (g *gate[T]) Admit(w *edge.Waiter, lo int64, cells []edge.Cell[T]) (n int, waited bool, err error) {
+	var needs, sizes [engine.MaxSlice]int64
+	limit := g.book.admit.Limit()
+	m := 0
+	for ; m < len(cells) && m < len(needs); m++ {
+		if cells[m].Skipped() {
+			continue
+		}
+		sizes[m], needs[m] = g.need(cells[m].V)
+		if limit > 0 && needs[m] > limit {
+			err = fmt.Errorf("the item needs %s, the memory budget leaves %s; raise budget.memory or leave the item out",
+				sizeText(needs[m]), sizeText(limit))
+			break
+		}
+	}
+	if m == 0 {
+		_, waited = g.lane.Admit(w, lo, nil)
+		if err != nil {
+			err = g.fail(&cells[0], err)
+		}
+		return 0, waited, err
+	}
+	n, waited = g.lane.Admit(w, lo, needs[:m])
+	for i := range cells[:n] {
+		c := &cells[i]
+		if c.Skipped() {
+			g.lane.Free(0)
+			continue
+		}
+		h := g.book.holds.Get().(*edge.Hold)
+		h.Bytes.Store(needs[i])
+		h.Source, h.Free = sizes[i], g.free
+		h.Users.Store(1)
+		if c.Ext == nil {
+			c.Ext = edge.NewExt()
+		}
+		c.Ext.Hold = h
+	}
+	return n, waited, nil
+}

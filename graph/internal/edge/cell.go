@@ -1,0 +1,69 @@
+package edge
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/penstock-go/penstock/graph/internal/meter"
+)
+
+// Flags of an item.
+const (
+	Skipped uint16 = 1 << iota // a mark in place of an item that was skipped: it has no value
+	Padding                    // delivered before
+)
+
+// Tag is what travels beside a value.
+type Tag struct {
+	Place  int64
+	Epoch  int32
+	Source uint16
+	Flags  uint16
+	Trail  *meter.Trail
+	Ext    *Ext // nil for items that need none of it
+}
+
+// Skipped says that the item is a mark.
+func (t *Tag) Skipped() bool { return t.Flags&Skipped != 0 }
+
+// Cell is an item on an edge.
+type Cell[T any] struct {
+	V T
+	Tag
+}
+
+// Ext is the rarer part of a tag.
+type Ext struct {
+	Child string // path of flat-map outputs
+	Key   string // of a skipped item
+	Hash  uint64
+	Count int   // inputs that a group's output holds
+	Hold  *Hold // bytes reserved for the item
+}
+
+// Hold is a share of the byte budget with a count of the items that use it. Free is called after the last.
+type Hold struct {
+	Bytes  atomic.Int64
+	Source int64 // size of the item as it left the source
+	Users  atomic.Int32
+	Free   func(*Hold)
+}
+
+var exts = sync.Pool{New: func() any { return new(Ext) }}
+
+// NewExt takes an empty Ext from the pool.
+func NewExt() *Ext { return exts.Get().(*Ext) }
+
+// End gives an item's bytes back to the budget and its Ext to the pool: the item has left the pipeline.
+func (t *Tag) End() {
+	x := t.Ext
+	if x == nil {
+		return
+	}
+	t.Ext = nil
+	if h := x.Hold; h != nil && h.Users.Add(-1) == 0 {
+		h.Free(h)
+	}
+	*x = Ext{}
+	exts.Put(x)
+}

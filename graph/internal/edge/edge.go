@@ -1,0 +1,314 @@
+package edge
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/penstock-go/penstock/graph/internal/meter"
+)
+
+// MaxSlice is the largest number of items that are handed over at once.
+const MaxSlice = 256
+
+// Config is how an edge is made. Buffer and Window are in items; 0 is auto: they then follow the length k of the
+// producers' slices, as 4k (at least two a worker) and 4k a worker.
+type Config struct {
+	Buffer, Window       int
+	Producers, Consumers int
+	Ordered              bool
+	Fixed                bool // auto means two items a producer, whatever k is: for items that hold slabs
+}
+
+// Edge is a bounded queue between the workers of two stages.
+type Edge[T any] struct {
+	cfg  Config
+	drop func(*Cell[T]) // gives an item up that will not be taken
+
+	mu      sync.Mutex
+	ring    []Cell[T]
+	head    int
+	count   int
+	base    int64 // ordinal, at the consuming stage, of the item at the head
+	epoch   int32 // of the item taken last, and the ordinal at which it began
+	epochLo int64
+	feed    []Cell[T] // scratch of Source
+	kp, kc  int       // slice lengths of the last producer and consumer
+	back    []given[T]
+	held    int // consumers that hold a slice and may give part of it back
+	closed  bool
+	ended   bool // nothing more will enter the ring
+	aborted bool
+	err     error
+	cut     func()
+	order   order[T]
+
+	takers  list
+	putters list
+	slabs   list
+
+	starving atomic.Int32
+
+	// Source and Group are hooks of the consuming stage, called under the lock.
+	Source func(buf []Cell[T], k int) (_ []Cell[T], done bool)
+	Group  func(first []Cell[T], lo int64) int
+
+	stats Stats
+	seen  int64
+}
+
+// given is a run of items that were taken and not begun.
+type given[T any] struct {
+	lo, epochLo int64
+	cells       []Cell[T]
+}
+
+// Stats are an edge's numbers; times are in nanoseconds.
+type Stats struct {
+	In, Out, Marks, Left int64 // Left: items still inside when the edge was dropped
+	ItemTime             int64 // items in the ring times the time they were there
+	FullTime             int64 // time in which it held something
+	Seen                 int64 // until when the two above are counted
+	Buffer, Window       int
+}
+
+// New makes an edge. drop gives up items that nobody will take.
+func New[T any](cfg Config, drop func(*Cell[T])) *Edge[T] {
+	e := &Edge[T]{cfg: cfg, drop: drop, kp: 1, kc: 1}
+	e.ring = make([]Cell[T], pow2(e.room()))
+	e.order.slots = make([]*Part[T], pow2(e.window()+1))
+	return e
+}
+
+// Upstream sets what cuts the producing stage off when the consumer wants no more.
+func (e *Edge[T]) Upstream(cut func()) { e.cut = cut }
+
+func pow2(n int) int {
+	p := 1
+	for p < n {
+		p *= 2
+	}
+	return p
+}
+
+// room is the capacity of the ring now.
+func (e *Edge[T]) room() int {
+	if e.cfg.Buffer > 0 {
+		return e.cfg.Buffer
+	}
+	if e.cfg.Fixed {
+		return 2 * e.cfg.Producers
+	}
+	return max(2*e.cfg.Producers, 4*e.kp)
+}
+
+func (e *Edge[T]) window() int {
+	if e.cfg.Window > 0 {
+		return e.cfg.Window
+	}
+	return 4 * e.kp * e.cfg.Producers
+}
+
+// Bound is the longest slice that a producer may use.
+func (e *Edge[T]) Bound() int {
+	b := MaxSlice
+	if e.cfg.Buffer > 0 || e.cfg.Fixed {
+		b = min(b, e.room()/2)
+	}
+	if e.cfg.Window > 0 && e.cfg.Ordered && e.cfg.Producers > 1 {
+		b = min(b, e.cfg.Window/(2*e.cfg.Producers))
+	}
+	return max(1, b)
+}
+
+// Starving says that everyone downstream has been idle for long: hand over what is done.
+func (e *Edge[T]) Starving() bool { return e.starving.Load() != 0 }
+
+// account adds the time since the last change to the sums.
+func (e *Edge[T]) account(now int64) {
+	if d := now - e.seen; d > 0 {
+		e.stats.ItemTime += d * int64(e.count)
+		if e.count > 0 {
+			e.stats.FullTime += d
+		}
+		e.seen = now
+	}
+}
+
+// grow makes the ring hold at least n items.
+func (e *Edge[T]) grow(n int) {
+	if n <= len(e.ring) {
+		return
+	}
+	ring := make([]Cell[T], pow2(n))
+	m := copy(ring, e.ring[e.head:min(len(e.ring), e.head+e.count)])
+	copy(ring[m:], e.ring[:e.count-m])
+	e.ring, e.head = ring, 0
+}
+
+// push moves cells into the ring as far as there is room and says how many. Whoever fills the ring wakes, also when it
+// releases the part of another worker. A second consumer is woken for a whole slice only: the one that is awake is
+// back within 40 microseconds.
+func (e *Edge[T]) push(cells []Cell[T], now int64) int {
+	room := e.room()
+	n := min(len(cells), room-e.count)
+	if n <= 0 {
+		return 0
+	}
+	e.grow(room)
+	e.account(now)
+	mask := len(e.ring) - 1
+	at := (e.head + e.count) & mask
+	m := copy(e.ring[at:], cells[:n])
+	copy(e.ring, cells[m:n])
+	e.count += n
+	var last *meter.Trail
+	for i := range cells[:n] {
+		c := &cells[i]
+		if c.Skipped() {
+			e.stats.Marks++
+		}
+		if t := c.Trail; t != last && t != nil {
+			if last = t; t.Released == 0 {
+				t.Released = now
+				if len(e.order.holes) > 0 {
+					t.Holes, e.order.holes = e.order.holes, nil
+				}
+			}
+		}
+	}
+	e.stats.In += int64(n)
+	if e.count >= e.kc || len(e.takers)+len(e.slabs) >= e.cfg.Consumers {
+		e.takers.wakeOne()
+	}
+	return n
+}
+
+// pop copies n items out of the ring's first run.
+func (e *Edge[T]) pop(buf []Cell[T], n int, now int64) []Cell[T] {
+	e.account(now)
+	a := e.ring[e.head:min(len(e.ring), e.head+n)]
+	buf = append(buf, a...)
+	clear(a)
+	if r := n - len(a); r > 0 {
+		buf = append(buf, e.ring[:r]...)
+		clear(e.ring[:r])
+	}
+	e.head = (e.head + n) & (len(e.ring) - 1)
+	e.count -= n
+	e.stats.Out += int64(n)
+	return buf
+}
+
+// finish ends the edge: what is in the ring is still taken, nothing more enters.
+func (e *Edge[T]) finish(err error) {
+	if e.ended {
+		return
+	}
+	e.ended, e.err = true, err
+	e.order.clear(e)
+	e.slabs.wakeAll()
+	e.takers.wakeAll()
+	e.putters.wakeAll()
+}
+
+// Close says that the producing stage's last worker has left, because its own input ended with err.
+func (e *Edge[T]) Close(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ended {
+		return
+	}
+	e.closed, e.order.closeErr = true, err
+	if e.order.pending == 0 {
+		e.finish(err)
+	}
+}
+
+// Cut says that the consuming stage wants nothing beyond what has been taken. What was given back comes before the
+// reason for the cut and is still worked off.
+func (e *Edge[T]) Cut() {
+	e.mu.Lock()
+	e.discard()
+	e.finish(nil)
+	e.mu.Unlock()
+	if e.cut != nil {
+		e.cut()
+	}
+}
+
+// Abort drops everything: the run was cancelled or broken off.
+func (e *Edge[T]) Abort() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.aborted {
+		return
+	}
+	e.aborted = true
+	e.discard()
+	for i := range e.back {
+		e.giveUp(e.back[i].cells)
+	}
+	e.back = nil
+	e.order.clear(e)
+	e.slabs.wakeAll()
+	e.takers.wakeAll()
+	e.putters.wakeAll()
+}
+
+// discard drops what is in the ring.
+func (e *Edge[T]) discard() {
+	for ; e.count > 0; e.count-- {
+		c := &e.ring[e.head]
+		if !c.Skipped() {
+			e.stats.Left++
+		}
+		e.drop(c)
+		*c = Cell[T]{}
+		e.head = (e.head + 1) & (len(e.ring) - 1)
+	}
+}
+
+// giveUp drops items that left the ring already, or never entered it.
+func (e *Edge[T]) giveUp(cells []Cell[T]) {
+	for i := range cells {
+		e.drop(&cells[i])
+		cells[i] = Cell[T]{}
+	}
+}
+
+// Err is what the edge ended with.
+func (e *Edge[T]) Err() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.err
+}
+
+// Stats reads the numbers.
+func (e *Edge[T]) Stats() Stats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.stats
+	s.Left += int64(e.count)
+	s.Seen, s.Buffer, s.Window = e.seen, e.room(), e.window()
+	return s
+}
+
+// WithLock runs f under the edge's lock, for state that belongs to the consuming stage.
+func (e *Edge[T]) WithLock(f func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f()
+}
+
+// Drop gives an item up that never entered the edge.
+func (e *Edge[T]) Drop(c *Cell[T]) {
+	e.drop(c)
+	*c = Cell[T]{}
+}
+
+// WakeSlab wakes a consumer that waits for a slab.
+func (e *Edge[T]) WakeSlab() {
+	e.mu.Lock()
+	e.slabs.wakeOne()
+	e.mu.Unlock()
+}

@@ -1,0 +1,255 @@
+package edge
+
+import "github.com/penstock-go/penstock/graph/internal/meter"
+
+// Part is finished work for the ordinals [Lo, Lo+N) of the producing stage: any number of outputs, perhaps an error
+// after them.
+type Part[T any] struct {
+	Lo, N   int64
+	EpochLo int64 // first ordinal of the epoch; of use when the edge is not ordered
+	Cells   []Cell[T]
+	Err     error
+	Hole    *meter.Trail // of a part without outputs
+	// Partial: the last input of the part has more outputs to come, so only the oldest worker may go on.
+	Partial bool
+	off     int
+}
+
+// order restores the order of ordinals. It is guarded by the edge's lock.
+type order[T any] struct {
+	next     int64 // first ordinal that has not been released; unordered: how many are finished
+	slots    []*Part[T]
+	pending  int
+	free     []*Part[T]
+	holes    []*meter.Trail
+	stuck    int64 // since when finished work is stuck behind the oldest because the window is full
+	closeErr error
+}
+
+// maxHoles bounds the trails of empty slices that are remembered between two outputs.
+const maxHoles = 64
+
+func (o *order[T]) clear(e *Edge[T]) {
+	for i, p := range o.slots {
+		if p != nil {
+			left := p.Cells[p.off:]
+			for j := range left {
+				if !left[j].Skipped() {
+					e.stats.Left++
+					e.stats.In++
+				}
+			}
+			e.giveUp(left)
+			o.slots[i] = nil
+		}
+	}
+	o.pending = 0
+}
+
+// grow makes room for a window of n ordinals.
+func (o *order[T]) grow(n int) {
+	if n < len(o.slots) {
+		return
+	}
+	old := o.slots
+	o.slots = make([]*Part[T], pow2(n+1))
+	for _, p := range old {
+		if p != nil {
+			o.slots[int(p.Lo)&(len(o.slots)-1)] = p
+		}
+	}
+}
+
+func (o *order[T]) hole(t *meter.Trail) {
+	if t == nil {
+		return
+	}
+	if len(o.holes) == maxHoles {
+		copy(o.holes, o.holes[1:])
+		o.holes[maxHoles-1] = t
+		return
+	}
+	o.holes = append(o.holes, t)
+}
+
+// Put is what became of a put.
+type Put struct {
+	Waited bool
+	Window bool // it waited for an older item, not for room
+	OK     bool // false: the edge has ended, the items were given up
+}
+
+// admits says whether a producer with this work has something to do now.
+func (e *Edge[T]) admits(w *Waiter) bool {
+	if e.cfg.Ordered && w.lo != e.order.next {
+		return w.lo+w.n-e.order.next <= int64(e.window())
+	}
+	if !e.cfg.Ordered && w.lo > e.order.next { // lo is the start of an epoch
+		return false
+	}
+	room := e.room()
+	return room-e.count >= min(w.need, max(1, room/2))
+}
+
+func (e *Edge[T]) wakePutters() {
+	k := 0
+	for _, w := range e.putters {
+		if e.aborted || e.ended || e.admits(w) {
+			w.Wake()
+		} else {
+			e.putters[k] = w
+			k++
+		}
+	}
+	clear(e.putters[k:])
+	e.putters = e.putters[:k]
+}
+
+// Put hands a part over. It takes the cells: p.Cells is empty afterwards, perhaps with other memory. k is the length
+// of the worker's slices.
+func (e *Edge[T]) Put(w *Waiter, clock *meter.Clock, p *Part[T], k int, now int64) (r Put) {
+	p.off = 0
+	e.mu.Lock()
+	e.kp = k
+	for {
+		if e.aborted || e.ended {
+			e.mu.Unlock()
+			e.giveUp(p.Cells[p.off:])
+			p.Cells = p.Cells[:0]
+			return r
+		}
+		var done bool
+		if !e.cfg.Ordered {
+			done = e.putUnordered(p, now)
+		} else if p.Lo != e.order.next {
+			done = e.park(p, now, &r)
+		} else {
+			done = e.putOldest(p, now)
+		}
+		if done {
+			break
+		}
+		w.lo, w.n, w.need = p.Lo, p.N, len(p.Cells)-p.off
+		if p.Partial {
+			w.n = 1 << 40
+		}
+		if !e.cfg.Ordered {
+			w.lo = p.EpochLo
+		}
+		e.putters.push(w)
+		e.mu.Unlock()
+		w.Park(nil)
+		r.Waited = true
+		now = clock.Now()
+		e.mu.Lock()
+	}
+	e.mu.Unlock()
+	clear(p.Cells)
+	p.Cells = p.Cells[:0]
+	r.OK = true
+	return r
+}
+
+func (e *Edge[T]) putUnordered(p *Part[T], now int64) bool {
+	if p.EpochLo > e.order.next {
+		return false
+	}
+	p.off += e.push(p.Cells[p.off:], now)
+	if p.off < len(p.Cells) {
+		return false
+	}
+	e.order.next += p.N
+	if p.Err != nil {
+		e.finish(p.Err)
+	}
+	if len(e.putters) > 0 {
+		e.wakePutters()
+	}
+	return true
+}
+
+// park keeps a part that is early, if the window has room for it. It swaps buffers with a recycled part.
+func (e *Edge[T]) park(p *Part[T], now int64, r *Put) bool {
+	o := &e.order
+	if p.Partial || p.Lo+p.N-o.next > int64(e.window()) {
+		if r.Window = true; o.stuck == 0 && !p.Partial {
+			o.stuck = now
+		}
+		return false
+	}
+	o.grow(e.window())
+	var q *Part[T]
+	if k := len(o.free); k > 0 {
+		q, o.free = o.free[k-1], o.free[:k-1]
+	} else {
+		q = &Part[T]{}
+	}
+	cells := q.Cells
+	*q = *p
+	p.Cells = cells[:0]
+	o.slots[int(q.Lo)&(len(o.slots)-1)] = q
+	o.pending++
+	return true
+}
+
+// putOldest puts the part that is next in order.
+func (e *Edge[T]) putOldest(p *Part[T], now int64) bool {
+	o := &e.order
+	if o.stuck > 0 && len(p.Cells) > 0 {
+		if t := p.Cells[0].Trail; t != nil && t.Released == 0 {
+			t.Stuck, o.stuck = o.stuck, 0
+		}
+	}
+	if len(p.Cells) == 0 {
+		o.hole(p.Hole)
+	}
+	p.off += e.push(p.Cells[p.off:], now)
+	if p.off < len(p.Cells) {
+		return false
+	}
+	o.next += p.N
+	if p.Err != nil {
+		e.finish(p.Err)
+		return true
+	}
+	if p.N > 0 {
+		if o.pending > 0 {
+			e.release(now)
+		}
+		if len(e.putters) > 0 {
+			e.wakePutters()
+		}
+	}
+	return true
+}
+
+// release moves kept parts, oldest first, into the ring as far as it has room.
+func (e *Edge[T]) release(now int64) {
+	o := &e.order
+	for o.pending > 0 && !e.ended {
+		i := int(o.next) & (len(o.slots) - 1)
+		p := o.slots[i]
+		if p == nil || p.Lo != o.next {
+			return
+		}
+		if len(p.Cells) == 0 {
+			o.hole(p.Hole)
+		}
+		p.off += e.push(p.Cells[p.off:], now)
+		if p.off < len(p.Cells) {
+			return
+		}
+		o.slots[i] = nil
+		o.pending--
+		o.next += p.N
+		if p.Err != nil {
+			e.finish(p.Err)
+		}
+		clear(p.Cells)
+		*p = Part[T]{Cells: p.Cells[:0]}
+		o.free = append(o.free, p)
+	}
+	if e.closed && o.pending == 0 {
+		e.finish(o.closeErr)
+	}
+}

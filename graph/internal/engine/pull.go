@@ -1,0 +1,213 @@
+package engine
+
+import (
+	"github.com/penstock-go/penstock/graph/internal/edge"
+	"github.com/penstock-go/penstock/graph/internal/meter"
+)
+
+// Pull gives the next item of a stage that runs in its reader's goroutine: one item at a time, for debugging and as a
+// baseline. ok is false at the end, which came with err.
+type Pull[T any] func() (c edge.Cell[T], ok bool, err error)
+
+// Pull runs the stage by pulling from in. The counters and times are kept as in a running stage.
+func (s *Stage[A, B]) Pull(r *Run, in Pull[A]) Pull[B] {
+	w := &worker[A, B]{s: s, r: r, k: 1, bound: 1}
+	w.out.limit = 1 << 62
+	var ready []edge.Cell[B]
+	var closing func() error
+	var failed error
+	var lo int64
+	ended := false
+	return func() (c edge.Cell[B], ok bool, err error) {
+		if w.m == nil {
+			w.m = s.Meter.NewWorker(r.Clock.Now())
+		}
+		for len(ready) == 0 {
+			if failed != nil || ended {
+				return c, false, failed
+			}
+			if w.body == nil {
+				var oerr error
+				if w.body, closing, oerr = w.open(); oerr != nil {
+					failed = s.WrapOpen(0, "open", oerr)
+					continue
+				}
+			}
+			cell, more, err := in()
+			w.m.Spent(meter.WaitIn, r.Clock.Now())
+			if !more {
+				failed, ended = err, true
+				if closing != nil {
+					if cerr := Safely(closing); cerr != nil && failed == nil {
+						failed = s.WrapOpen(0, "close", cerr)
+					}
+				}
+				continue
+			}
+			ready, failed = w.one(cell, lo)
+			lo++
+		}
+		c, ready = ready[0], ready[1:]
+		w.m.Spent(meter.WaitOut, r.Clock.Now())
+		return c, true, nil
+	}
+}
+
+// one runs the body over one item.
+func (w *worker[A, B]) one(cell edge.Cell[A], lo int64) ([]edge.Cell[B], error) {
+	s, t0 := w.s, w.m.Last()
+	in := []edge.Cell[A]{cell}
+	w.out.begin(s.Meter, lo, 0, t0, true)
+	w.out.cells = nil
+	done, err, stack := w.guard(in)
+	if err != nil {
+		s.Meter.Failed.Add(1)
+		err = s.Wrap(0, &in[done], err, stack)
+		s.Drop(&in[done])
+	}
+	now := w.r.Clock.Now()
+	w.m.Spent(meter.Busy, now)
+	w.out.stamp(now)
+	w.account(in, now-t0, now)
+	if s.Finish != nil || s.Hash != nil {
+		w.finish(now)
+	}
+	for i := range w.out.cells {
+		w.out.cells[i].Trail.Released = now
+	}
+	return w.out.cells, err
+}
+
+// Pull runs the group by pulling from in.
+func (g *Group[A, B, M]) Pull(r *Run, in Pull[A]) Pull[B] {
+	g.clock, g.run = r.Clock, r
+	g.g.grants = make(map[int64]grant[B, M])
+	w := &filler[A, B, M]{g: g, k: 1}
+	w.take.W = edge.NewWaiter()
+	var ahead []edge.Cell[A] // the next epoch's first item
+	var failed error
+	var lo int64
+	ended := false
+	return func() (c edge.Cell[B], ok bool, err error) {
+		if w.m == nil {
+			w.m = g.Meter.NewWorker(r.Clock.Now())
+		}
+		for {
+			if failed != nil || ended {
+				return c, false, failed
+			}
+			if len(ahead) == 0 {
+				cell, more, err := in()
+				w.m.Spent(meter.WaitIn, r.Clock.Now())
+				if !more {
+					ended = true
+					if failed = err; err != nil || g.g.open == nil {
+						continue
+					}
+					o := g.g.open
+					g.g.shut(o, g.Size)
+					c, ok, failed = w.pulled(o)
+				} else {
+					ahead = append(ahead, cell)
+				}
+			}
+			if len(ahead) > 0 {
+				c, ok, failed = w.pullRow(&ahead, &lo)
+			}
+			if ok {
+				w.m.Spent(meter.WaitOut, r.Clock.Now())
+				return c, true, nil
+			}
+		}
+	}
+}
+
+// pullRow places the item ahead, or ends the group before it.
+func (w *filler[A, B, M]) pullRow(ahead *[]edge.Cell[A], lo *int64) (c edge.Cell[B], ok bool, err error) {
+	g := w.g
+	switch g.assign(*ahead, *lo) {
+	case -1:
+		o := g.g.due[0]
+		g.g.due = g.g.due[1:]
+		return w.pulled(o)
+	case 0: // the consumer keeps every slab: make one more rather than wait for nobody
+		g.g.extra++
+		return c, false, nil
+	}
+	at := g.g.grants[*lo]
+	delete(g.g.grants, *lo)
+	at.s.trail.Took = w.m.Last()
+	*lo++
+	t0 := w.m.Last()
+	w.rows(*ahead, at, g.g.firstErr)
+	*ahead = (*ahead)[:0]
+	now := g.clock.Now()
+	w.m.Spent(meter.Busy, now)
+	g.Meter.Service.Add(now-t0, 1)
+	if at.s.left.Add(-1) > 0 {
+		return c, false, nil
+	}
+	return w.pulled(at.s)
+}
+
+func (w *filler[A, B, M]) pulled(o *slab[B, M]) (c edge.Cell[B], ok bool, err error) {
+	w.complete(o)
+	if w.part.Err != nil {
+		return c, false, w.part.Err
+	}
+	if len(w.part.Cells) == 0 {
+		return c, false, nil
+	}
+	return w.part.Cells[0], true, nil
+}
+
+// Pull runs the merge by pulling from ins.
+func (s *Merge[T]) Pull(r *Run, ins []Pull[T]) Pull[T] {
+	type head struct {
+		c         edge.Cell[T]
+		has, over bool
+	}
+	heads := make([]head, len(ins))
+	turn, epoch := 0, int32(-1)
+	fill := func(i int) error {
+		h := &heads[i]
+		if h.has || h.over {
+			return nil
+		}
+		c, ok, err := ins[i]()
+		*h = head{c, ok, !ok}
+		return err
+	}
+	return func() (c edge.Cell[T], ok bool, err error) {
+		if s.m == nil {
+			s.m = s.Meter.NewWorker(r.Clock.Now())
+		}
+		for {
+			for range ins {
+				i := turn
+				turn = (turn + 1) % len(ins)
+				if err := fill(i); err != nil {
+					return c, false, err
+				}
+				s.m.Spent(meter.WaitIn, r.Clock.Now())
+				if h := &heads[i]; h.has && h.c.Epoch == epoch {
+					h.has = false
+					s.count(&h.c)
+					h.c.Trail = &meter.Trail{Stage: s.Meter, Took: s.m.Last(), Done: s.m.Last(), Prev: h.c.Trail}
+					return h.c, true, nil
+				}
+			}
+			turn = 0
+			next, any := int32(0), false
+			for i := range heads {
+				if h := &heads[i]; h.has && (!any || h.c.Epoch < next) {
+					next, any = h.c.Epoch, true
+				}
+			}
+			if !any {
+				return c, false, nil
+			}
+			epoch = next
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/penstock-go/penstock/graph/internal/meter"
+)
+
+// Run owns the goroutines of one running pipeline.
+type Run struct {
+	Clock  *meter.Clock
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	undo   func() bool
+	wg     sync.WaitGroup
+
+	mu      sync.Mutex
+	aborts  []func()
+	drains  []func()
+	err     error
+	over    atomic.Bool
+	drained atomic.Bool
+}
+
+// NewRun makes a run that ends when ctx does.
+func NewRun(ctx context.Context, clock *meter.Clock) *Run {
+	r := &Run{Clock: clock}
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	r.undo = context.AfterFunc(ctx, func() { r.End(context.Cause(ctx)) })
+	return r
+}
+
+// Context is what stages see: it ends with the run.
+func (r *Run) Context() context.Context { return r.ctx }
+
+// Go starts a goroutine that Wait joins.
+func (r *Run) Go(f func()) { r.wg.Go(f) }
+
+// OnEnd adds what drops everything in flight, and OnDrain what stops the sources.
+func (r *Run) OnEnd(f func())   { r.aborts = append(r.aborts, f) }
+func (r *Run) OnDrain(f func()) { r.drains = append(r.drains, f) }
+
+// End ends the run: items in flight are dropped and err, if not nil, is what Wait returns. Only the first call counts.
+func (r *Run) End(err error) {
+	if r.over.Swap(true) {
+		return
+	}
+	r.mu.Lock()
+	r.err = err
+	r.mu.Unlock()
+	r.cancel(err)
+	for _, f := range r.aborts {
+		f()
+	}
+}
+
+// Drain stops the sources; what is in flight is still delivered.
+func (r *Run) Drain() {
+	if r.drained.Swap(true) {
+		return
+	}
+	for _, f := range r.drains {
+		f()
+	}
+}
+
+// Over says that the run has ended.
+func (r *Run) Over() bool { return r.over.Load() }
+
+// Wait joins every goroutine and gives the root cause.
+func (r *Run) Wait() error {
+	r.wg.Wait()
+	r.undo()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// Cancelled asks the run's context itself: what it triggers runs later and elsewhere.
+func (r *Run) Cancelled() error {
+	if r.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(r.ctx)
+}

@@ -1,0 +1,329 @@
+package engine
+
+import (
+	"sync/atomic"
+
+	"github.com/penstock-go/penstock/graph/internal/edge"
+	"github.com/penstock-go/penstock/graph/internal/meter"
+)
+
+// target is how many nanoseconds of work one hand-over should be worth.
+const target = 40_000
+
+// Body works on a slice and puts its results out, one input after the other. It stops early, with done < len(in), when
+// out.Hurry says so. On an error done is the number of inputs before the failing one, which is left untouched.
+type Body[A, B any] func(in []edge.Cell[A], out *Out[B]) (done int, err error)
+
+// Stage is the running form of a stage that works item by item.
+type Stage[A, B any] struct {
+	Meter   *meter.Stage
+	Workers int
+	In      *edge.Edge[A]
+	Out     *edge.Edge[B]
+	// Open makes a worker's body and what closes it.
+	Open func(worker int) (Body[A, B], func() error, error)
+	// Drop gives up an input that will not be worked on.
+	Drop func(*edge.Cell[A])
+	// Wrap makes the error of an input: it is called before the input is dropped.
+	Wrap func(worker int, c *edge.Cell[A], err error, stack []byte) error
+	// WrapOpen makes the error of opening or closing.
+	WrapOpen func(worker int, op string, err error) error
+	// Key names an input in the list of the slowest.
+	Key func(*edge.Cell[A]) string
+	// Hash, if set, hashes outputs on their way out.
+	Hash func(*edge.Cell[B])
+	// Finish, if set, sees each output on its way out: for sizes.
+	Finish func(*edge.Cell[B])
+	// Gate, if set, admits outputs of a source in order.
+	Gate Gate[B]
+
+	live atomic.Int32
+}
+
+// Gate holds the outputs of a source back until there are bytes for them.
+type Gate[B any] interface {
+	// Admit waits for the turn of ordinal lo and says how many of the cells may pass; 0: the run is over. It reports
+	// whether it waited. With no cells it only waits for the turn, and ends the gate there.
+	Admit(w *edge.Waiter, lo int64, cells []edge.Cell[B]) (n int, waited bool, err error)
+}
+
+// Start starts the workers.
+func (s *Stage[A, B]) Start(r *Run) {
+	s.Out.Upstream(s.In.Cut)
+	r.OnEnd(s.In.Abort)
+	r.OnEnd(s.Out.Abort)
+	s.live.Store(int32(s.Workers))
+	for i := range s.Workers {
+		r.Go(func() {
+			w := &worker[A, B]{s: s, r: r, no: i, m: s.Meter.NewWorker(r.Clock.Now()), k: 1}
+			w.run()
+			if s.live.Add(-1) == 0 {
+				s.Out.Close(s.In.Err())
+			}
+		})
+	}
+}
+
+type worker[A, B any] struct {
+	s    *Stage[A, B]
+	r    *Run
+	no   int
+	m    *meter.Worker
+	wait *edge.Waiter
+	body Body[A, B]
+	out  Out[B]
+	take edge.Taker[A]
+	part edge.Part[B]
+
+	k, bound  int
+	usual     int64 // service of an item, as the last slices had it
+	calmAfter int64 // until then slices are of one item, to find out which one is slow
+}
+
+func (w *worker[A, B]) run() {
+	s := w.s
+	w.wait = edge.NewWaiter()
+	w.take.W = w.wait
+	body, closing, err := w.open()
+	if err != nil {
+		w.r.End(s.WrapOpen(w.no, "open", err))
+		return
+	}
+	w.body = body
+	w.bound = s.Out.Bound()
+	w.out.edge, w.out.w, w.out.limit = s.Out, w, w.bound*2
+	w.m.Spent(meter.Busy, w.r.Clock.Now())
+	for w.slice() {
+	}
+	if closing != nil {
+		if err := Safely(closing); err != nil && !w.r.Over() {
+			w.r.End(s.WrapOpen(w.no, "close", err))
+		}
+	}
+}
+
+func (w *worker[A, B]) open() (body Body[A, B], closing func() error, err error) {
+	defer func() { err, _ = recovered(recover(), err) }()
+	return w.s.Open(w.no)
+}
+
+// slice takes one slice and works it off. It says whether there may be more.
+func (w *worker[A, B]) slice() bool {
+	s := w.s
+	sl := s.In.Take(&w.take, w.r.Clock, w.k, w.m.Last())
+	if sl.Waited {
+		w.m.Spent(meter.WaitIn, w.r.Clock.Now())
+	}
+	if !sl.OK {
+		return false
+	}
+	rest, lo := sl.Cells, sl.Lo
+	for fresh := sl.Waited; len(rest) > 0; fresh = false {
+		n, ok := w.step(rest, lo, sl.EpochLo, fresh)
+		rest, lo = rest[n:], lo+int64(n)
+		if !ok {
+			s.In.Cut()
+			s.In.Leave(&w.take)
+			w.lose(rest)
+			return false
+		}
+		if len(rest) > 0 && s.Workers > 1 { // a body stops early only when someone starves
+			s.In.GiveBack(lo, sl.EpochLo, rest)
+			break
+		}
+	}
+	return true
+}
+
+// lose drops inputs that were taken and will not be worked on.
+func (w *worker[A, B]) lose(rest []edge.Cell[A]) {
+	for i := range rest {
+		if !rest[i].Skipped() {
+			w.s.Meter.In.Add(1)
+			w.s.Meter.Lost.Add(1)
+		}
+		w.s.Drop(&rest[i])
+		rest[i] = edge.Cell[A]{}
+	}
+}
+
+// step runs the body over in and hands the results over. n is how many inputs it has dealt with.
+func (w *worker[A, B]) step(in []edge.Cell[A], lo, epochLo int64, fresh bool) (n int, ok bool) {
+	s, t0 := w.s, w.m.Last()
+	w.out.begin(s.Meter, lo, epochLo, t0, fresh)
+	done, err, stack := w.guard(in)
+	n = done
+	if err != nil {
+		n++
+		s.Meter.Failed.Add(1)
+		err = s.Wrap(w.no, &in[done], err, stack)
+		s.Drop(&in[done])
+	}
+	now := w.r.Clock.Now()
+	w.m.Spent(meter.Busy, now)
+	w.out.stamp(now)
+	w.account(in[:n], now-t0-w.out.idle, now)
+	if s.Finish != nil || s.Hash != nil {
+		now = w.finish(now)
+	}
+	clear(in[:n])
+	return n, w.hand(n, err, now)
+}
+
+func (w *worker[A, B]) guard(in []edge.Cell[A]) (done int, err error, stack []byte) {
+	defer func() {
+		if p := recover(); p != nil {
+			done = w.out.Cur
+			err, stack = recovered(p, nil)
+		}
+	}()
+	done, err = w.body(in, &w.out)
+	return done, err, nil
+}
+
+// account counts a worked-off slice and sets the length of the next one.
+func (w *worker[A, B]) account(in []edge.Cell[A], took, now int64) {
+	m, o := w.s.Meter, &w.out
+	n := int64(len(in)) - o.Marks
+	if n > 0 {
+		m.In.Add(n)
+		m.Entered(int64(in[0].Epoch), n)
+		each := took / n
+		m.Service.Add(each, n)
+		if n > 1 && !m.Sliced.Load() {
+			m.Sliced.Store(true)
+		}
+		w.adapt(each, n, took, now)
+		if n == 1 && m.Slowest.Beats(each) {
+			m.Slowest.Add(w.slowKey(in), each)
+		}
+	}
+	if o.Done > 0 {
+		m.Done.Add(o.Done)
+	}
+	if o.Filtered > 0 {
+		m.Filtered.Add(o.Filtered)
+	}
+	if o.Skips > 0 {
+		m.Skipped.Add(o.Skips)
+	}
+}
+
+func (w *worker[A, B]) slowKey(in []edge.Cell[A]) string {
+	if w.out.slowKey != "" {
+		return w.out.slowKey
+	}
+	for i := range in {
+		if !in[i].Skipped() {
+			return w.s.Key(&in[i])
+		}
+	}
+	return ""
+}
+
+// adapt chooses the length of the next slice: at most double, down at once. A slice far above the usual time makes the
+// worker look at single items for a second.
+func (w *worker[A, B]) adapt(each, n, took, now int64) {
+	if n > 1 && w.usual > 0 && each > 8*w.usual {
+		w.calmAfter = now + 1e9
+	}
+	w.usual = each
+	want := MaxSlice
+	if took > 0 {
+		want = int(min(int64(MaxSlice), target*n/took))
+	}
+	if now < w.calmAfter {
+		want = 1
+	}
+	w.k = max(1, min(2*w.k, want, w.bound))
+}
+
+// MaxSlice is the longest slice.
+const MaxSlice = edge.MaxSlice
+
+func (w *worker[A, B]) finish(now int64) int64 {
+	s := w.s
+	for i := range w.out.cells {
+		c := &w.out.cells[i]
+		if c.Skipped() {
+			continue
+		}
+		if s.Finish != nil {
+			s.Finish(c)
+		}
+		if s.Hash != nil {
+			s.Hash(c)
+		}
+	}
+	later := w.r.Clock.Now()
+	w.m.Spent(meter.Busy, later)
+	if s.Hash != nil {
+		w.m.Digested(later - now)
+	}
+	return later
+}
+
+// hand puts the outputs of the last n inputs, with an error after them.
+func (w *worker[A, B]) hand(n int, err error, now int64) bool {
+	o, p := &w.out, &w.part
+	lo, left := o.lo, int64(n)-(o.lo-o.first)
+	if w.s.Gate != nil {
+		return w.through(lo, n, err, now)
+	}
+	*p = edge.Part[B]{Lo: lo, N: left, EpochLo: o.epochLo, Cells: o.cells, Err: err}
+	if len(o.cells) == 0 && n > 0 {
+		p.Hole = o.hole()
+	}
+	res := w.s.Out.Put(w.wait, w.r.Clock, p, w.k, now)
+	o.cells = p.Cells
+	if res.Waited {
+		w.m.Spent(meter.WaitOut, w.r.Clock.Now())
+	}
+	return res.OK && err == nil
+}
+
+// through is hand for a source with a byte budget: outputs pass as there are bytes for them, in order.
+func (w *worker[A, B]) through(lo int64, n int, err error, now int64) bool {
+	o, p := &w.out, &w.part
+	cells := o.cells
+	total := len(cells)
+	for sent := 0; ; {
+		m, waited, gerr := w.s.Gate.Admit(w.wait, lo, cells[sent:])
+		if waited {
+			now = w.r.Clock.Now()
+			w.m.Spent(meter.WaitOut, now)
+		}
+		if m == 0 && gerr == nil && (err == nil || sent < total) {
+			for i := range cells[sent:] {
+				w.s.Out.Drop(&cells[sent+i])
+			}
+			clear(cells)
+			o.cells = cells[:0]
+			return false
+		}
+		if gerr != nil {
+			w.s.Out.Drop(&cells[sent+m])
+			err, total = gerr, sent+m
+		}
+		*p = edge.Part[B]{Lo: lo, N: int64(m), EpochLo: o.epochLo, Cells: append(p.Cells[:0], cells[sent:sent+m]...)}
+		if sent += m; sent >= total && err != nil {
+			p.N, p.Err = p.N+1, err
+		}
+		lo += p.N
+		res := w.s.Out.Put(w.wait, w.r.Clock, p, w.k, now)
+		if res.Waited {
+			now = w.r.Clock.Now()
+			w.m.Spent(meter.WaitOut, now)
+		}
+		if !res.OK || sent >= total {
+			for i := sent; i < len(cells); i++ {
+				if gerr == nil || i > sent {
+					w.s.Out.Drop(&cells[i])
+				}
+			}
+			clear(cells)
+			o.cells = cells[:0]
+			return res.OK && err == nil
+		}
+	}
+}

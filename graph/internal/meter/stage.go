@@ -1,0 +1,69 @@
+package meter
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Stage keeps the numbers of one stage. Counters count items: marks of skipped items that pass through do not count.
+type Stage struct {
+	ID string
+	No int // in order of declaration
+
+	In, Done, Out, Filtered, Skipped, StandIns, Dropped, Failed, Lost, BytesOut atomic.Int64
+
+	Service Histogram
+	Sliced  atomic.Bool // service times are means over slices
+	Slowest Slowest
+
+	mu      sync.Mutex
+	workers []*Worker
+	epochs  map[int64]int64
+}
+
+// NewWorker adds a worker, born now.
+func (s *Stage) NewWorker(now int64) *Worker {
+	w := &Worker{}
+	w.Born(now)
+	s.mu.Lock()
+	s.workers = append(s.workers, w)
+	s.mu.Unlock()
+	return w
+}
+
+// Times sums the workers' times.
+func (s *Stage) Times() Times {
+	var t Times
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.workers {
+		t.Add(w)
+	}
+	return t
+}
+
+// Entered counts items of an epoch that the stage took.
+func (s *Stage) Entered(epoch, n int64) {
+	s.mu.Lock()
+	if s.epochs == nil {
+		s.epochs = map[int64]int64{}
+	}
+	s.epochs[epoch] += n
+	s.mu.Unlock()
+}
+
+// TakeEntered gives the count of an epoch and forgets it.
+func (s *Stage) TakeEntered(epoch int64) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.epochs[epoch]
+	delete(s.epochs, epoch)
+	return n
+}
+
+// NWorkers is how many workers there have been.
+func (s *Stage) NWorkers() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.workers)
+}

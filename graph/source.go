@@ -1,0 +1,153 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/penstock-go/penstock/graph/internal/edge"
+	"github.com/penstock-go/penstock/graph/internal/engine"
+)
+
+// feed gives out the places of a map-style source: epoch after epoch, in the sampler's order.
+type feed struct {
+	source  uint16
+	places  Places
+	epochs  int
+	workers int64
+	epoch   int64
+	place   int64
+	stopped bool
+}
+
+// next is the hook of the source's input edge, called under its lock.
+func (f *feed) next(buf []edge.Cell[struct{}], k int) ([]edge.Cell[struct{}], bool) {
+	left := int64(0)
+	for !f.stopped {
+		if f.epochs != Forever && f.epoch >= int64(f.epochs) {
+			f.stopped = true
+			break
+		}
+		if left = f.places.Len(f.epoch) - f.place; left > 0 {
+			break
+		}
+		f.epoch, f.place = f.epoch+1, 0
+	}
+	if f.stopped {
+		return buf, true
+	}
+	n := min(int64(k), max(1, left/f.workers), left)
+	for i := range n {
+		buf = append(buf, edge.Cell[struct{}]{Tag: edge.Tag{Place: f.place + i, Epoch: int32(f.epoch), Source: f.source}})
+	}
+	f.place += n
+	return buf, false
+}
+
+func openSource[T any](b *builder, n *node, src Source[T]) error {
+	s := b.begin(n)
+	number := b.sources
+	b.sources++
+	r, err := opening(b, s, src.Open)
+	if err != nil {
+		return err
+	}
+	b.closes(s, r.Close)
+	if r.Read != nil {
+		return openIterable(b, s, number, r)
+	}
+	if r.At == nil {
+		return b.wrapOpen(s, -1, "open", errors.New("the source sets neither At nor Read"))
+	}
+	places := Places(inOrder(r.Len))
+	if n.opts.sampler != nil {
+		if places, err = n.opts.sampler.Places(r.Len, stageKey(b.p.seed, n.id)); err != nil {
+			return b.wrapOpen(s, -1, "open", err)
+		}
+	}
+	if r.Len == 0 || places.Len(0) == 0 {
+		return b.wrapOpen(s, -1, "open", fmt.Errorf("%w: the source %q is empty", ErrEmpty, n.id))
+	}
+	b.places = append(b.places, places)
+	f := &feed{source: uint16(number), places: places, epochs: b.p.epochs, workers: int64(s.workers)}
+	in := edge.New(edge.Config{Buffer: engine.MaxSlice, Producers: 1, Consumers: s.workers}, func(*edge.Cell[struct{}]) {})
+	in.Source = f.next
+	b.eng.OnDrain(in.Cut)
+	e := sourceStage(b, s, in, func(r Reader[T], call *Call) (T, error) { return r.At(call, call.Index()) }, r)
+	b.launch(func() { e.Start(b.eng) })
+	if b.p.sync {
+		b.pulls[n.no] = e.Pull(b.eng, func() (edge.Cell[struct{}], bool, error) {
+			cells, done := f.next(nil, 1)
+			if done {
+				return edge.Cell[struct{}]{}, false, nil
+			}
+			return cells[0], true, nil
+		})
+		b.eng.OnDrain(func() { f.stopped = true })
+	}
+	return nil
+}
+
+// sourceStage makes the running stage that reads a map-style source.
+func sourceStage[T any](b *builder, s *stageRun, in *edge.Edge[struct{}], read func(Reader[T], *Call) (T, error), r Reader[T]) *engine.Stage[struct{}, T] {
+	out := newEdge[T](b, s)
+	hin, hout := hooksOf[struct{}](b.index), hooksOf[T](b.index)
+	wrap := wrapper(b, s, &hin, "read")
+	e := &engine.Stage[struct{}, T]{
+		Meter: s.m, Workers: s.workers, In: in, Out: out,
+		Open: func(worker int) (engine.Body[struct{}, T], func() error, error) {
+			mine, closing := r, (func() error)(nil)
+			if r.NewWorker != nil {
+				var err error
+				if mine, err = r.NewWorker(b.eng.Context()); err != nil {
+					return nil, nil, err
+				}
+				closing = mine.Close
+			}
+			body, err := bodyOf(b, s, &hin, &hout, Transform[struct{}, T]{
+				Map: func(c *Call, _ struct{}) (T, error) { return read(mine, c) },
+			})
+			return body, closing, err
+		},
+		Drop:     hin.drop,
+		Wrap:     wrap,
+		WrapOpen: func(worker int, op string, err error) error { return b.wrapOpen(s, worker, op, err) },
+		Key:      hin.keyOf,
+	}
+	finishing(b, s, e, &hout)
+	if hout.bytes == nil {
+		b.run.bytes.known.Store(false)
+		return e
+	}
+	peak, grow := peakBelow[T](s.n)
+	g := newGate(b.run.bytes, hout.bytes, peak, grow, func(c *edge.Cell[T], err error) error {
+		s.m.Done.Add(-1)
+		s.m.Failed.Add(1)
+		return &StageError{Pipeline: b.p.name, Stage: s.n.id, Key: hout.keyOf(c), Pos: posOf(&c.Tag), Op: "admit", Err: err}
+	})
+	in.Upstream(g.lane.Stop)
+	b.eng.OnEnd(g.lane.Stop)
+	e.Gate = g
+	return e
+}
+
+// peakBelow finds the stages below a source that tell how large its items become; grow says that there are stages
+// which do not tell, and none that does.
+func peakBelow[T any](n *node) (peak func(T) int64, grow bool) {
+	var all []Peaker[T]
+	for m := n.next; m != nil && m.role != sinkRole; m = m.next {
+		if p, ok := m.decl.(Peaker[T]); ok {
+			all = append(all, p)
+		}
+		if _, ok := m.decl.(Stage[T, T]); !ok {
+			break
+		}
+		grow = true
+	}
+	return func(v T) int64 {
+		var most int64
+		for _, p := range all {
+			most = max(most, p.Peak(v))
+		}
+		return most
+	}, grow && len(all) == 0
+}
