@@ -24,7 +24,9 @@ type sampleCase struct {
 	args []string
 }
 
-func (c sampleCase) String() string { return fmt.Sprintf("%dx%d %s", c.w, c.h, strings.Join(c.args, " ")) }
+func (c sampleCase) String() string {
+	return fmt.Sprintf("%dx%d %s", c.w, c.h, strings.Join(c.args, " "))
+}
 
 // tooWide are layouts of more than 10 blocks in an MCU: they must have a scan for each component.
 var tooWide = map[string]bool{"4x2,2x2,1x1": true, "3x3,1x1,1x1": true, "4x4,2x2,4x4": true}
