@@ -36,8 +36,10 @@ type Entry struct {
 	Random bool // the output depends on the pipeline's seed
 	Fields []Field
 
-	in     any // type key
-	decode func(settings []Member, dir string) (any, []Problem)
+	in      any // type key
+	decode  func(settings []Member, dir string) (any, []Problem)
+	join    func(p *graph.Pipeline, id string, config any, in Port, opts []graph.Option) Port
+	sampler func(config any) graph.Sampling
 }
 
 // Decode makes the kind's config struct of the settings written in a spec that lies in dir. It finds every problem at
@@ -50,6 +52,7 @@ func (e Entry) Decode(settings []Member, dir string) (config any, problems []Pro
 func Source[C graph.Source[T], T any](m Meta, bind func(*C, *Fields)) Entry {
 	e := newEntry(RoleSource, m, bind)
 	e.Out = TypeName[T]()
+	e.join = joinSource[C, T]
 	return e
 }
 
@@ -57,6 +60,7 @@ func Source[C graph.Source[T], T any](m Meta, bind func(*C, *Fields)) Entry {
 func Stage[C graph.Stage[A, B], A, B any](m Meta, bind func(*C, *Fields)) Entry {
 	e := newEntry(RoleStage, m, bind)
 	e.In, e.Out, e.in = TypeName[A](), TypeName[B](), typeKey[A]{}
+	e.join = joinStage[C, A, B]
 	return e
 }
 
@@ -64,6 +68,7 @@ func Stage[C graph.Stage[A, B], A, B any](m Meta, bind func(*C, *Fields)) Entry 
 func Sink[C graph.Sink[T], T any](m Meta, bind func(*C, *Fields)) Entry {
 	e := newEntry(RoleSink, m, bind)
 	e.In, e.in = TypeName[T](), typeKey[T]{}
+	e.join = joinSink[C, T]
 	return e
 }
 
@@ -119,7 +124,7 @@ func decode(fields []Field, settings []Member, dir string) (problems []Problem) 
 	for i := range fields {
 		if f := &fields[i]; f.Required() && !given[f.Name] {
 			problems = append(problems, Problem{Field: f.Name, Code: "field_missing", Msg: f.Name + " is missing",
-				Hint: f.Doc})
+				Hint: f.Name + ": " + f.Doc})
 		}
 	}
 	return problems

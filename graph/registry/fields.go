@@ -66,7 +66,9 @@ type Fields struct {
 
 func fieldsOf[C any](c *C, bind func(*C, *Fields)) []Field {
 	f := &Fields{}
-	bind(c, f)
+	if bind != nil {
+		bind(c, f)
+	}
 	return f.list
 }
 

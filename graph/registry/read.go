@@ -171,7 +171,7 @@ func readText(v Value, _ string) (string, *fault) {
 	case v.Form == Plain && isBool(v.Text):
 		return "", wrongType("text", v, "put it in quotes")
 	case v.Form == Plain && numberForm.MatchString(v.Text):
-		return "", wrongType("text, got a number", v, "put it in quotes")
+		return "", &fault{code: "field_type", msg: ": wanted text, got the number " + clip(v.Text), hint: "put it in quotes"}
 	case strings.ContainsRune(v.Text, 0):
 		return "", &fault{code: "field_value", msg: ": a text must not hold a zero byte"}
 	}
@@ -220,21 +220,6 @@ func readDuration(v Value) (time.Duration, *fault) {
 		return 0, &fault{code: "field_type", msg: ": " + err.Error()}
 	}
 	return d, nil
-}
-
-// ReadTime reads a time, fixed or drawn, as [Fields.Time] does. field begins the message of a problem.
-func ReadTime(v Value, field string) (graph.Time, *Problem) {
-	t, e := readTime(v)
-	if e == nil {
-		if err := t.Check(); err != nil {
-			e = &fault{code: "field_range", msg: ": " + err.Error()}
-		}
-	}
-	if e != nil {
-		p := e.at(v.At).problem(field)
-		return t, &p
-	}
-	return t, nil
 }
 
 func readTime(v Value) (graph.Time, *fault) {

@@ -107,7 +107,7 @@ func TestDecodingFindsEveryProblemAtOnce(t *testing.T) {
 		"grey: wanted true or false, got on [field_type] write true",
 		`mode must be one of sleep, spin, got "sleeep" [field_value] did you mean "sleep"?`,
 		"means[1] must be at least 0, got -1 [field_range] ",
-		"needed is missing [field_missing] what must be given",
+		"needed is missing [field_missing] needed: what must be given",
 	}, got)
 	assert.Equal(t, "radius", problems[0].At)
 	assert.Equal(t, "raduis key", problems[1].At)

@@ -64,6 +64,30 @@ func timeUnit(x float64) string { return time.Duration(x).String() }
 
 func sizeUnit(x float64) string { return FormatSize(int64(x)) }
 
+// Bounds are the least and the largest value that the rules allow, and whether the bound itself is left out. A nil bound
+// is none. Lengths are not looked at.
+func (f Field) Bounds() (lo, hi *float64, loOpen, hiOpen bool) {
+	for _, r := range f.Rules {
+		switch x := r.x; r.kind {
+		case atLeast, over:
+			lo, loOpen = &x, r.kind == over
+		case atMost, under:
+			hi, hiOpen = &x, r.kind == under
+		}
+	}
+	return lo, hi, loOpen, hiOpen
+}
+
+// Lengths are the least and the largest length; hi = 0 is no limit.
+func (f Field) Lengths() (lo, hi int) {
+	for _, r := range f.Rules {
+		if r.kind == length {
+			lo, hi = r.lo, r.hi
+		}
+	}
+	return lo, hi
+}
+
 // text is the rule in words: "at least 1".
 func (r Rule) text(u unit) string {
 	switch r.kind {

@@ -73,7 +73,7 @@ func (v Value) describe() string {
 		return "a list"
 	case v.Form == Map:
 		return "a map"
-	case v.Null():
+	case v.Null(), v.Form == Free && v.Text == "":
 		return "nothing"
 	case v.Form == Quoted:
 		return "the text " + quote(v.Text)
