@@ -65,8 +65,8 @@ func (c *cleaner) totals(s *graph.Snapshot) {
 	if q := s.Environment.CoresQuota; q < 0 || math.IsNaN(q) || q > limit {
 		s.Environment.CoresQuota, c.bad = 0, append(c.bad, "environment.cores_quota")
 	}
-	s.Environment.Cores = max(0, s.Environment.Cores)
-	s.Rank, s.World = max(0, s.Rank), max(0, s.World)
+	c.settings("environment.cores", &s.Environment.Cores)
+	c.settings("rank", &s.Rank, &s.World)
 	c.time(&s.DigestTime, "digest_seconds")
 	c.time(&s.GCPause, "gc_pause")
 	c.time(&s.CPU, "cpu")
@@ -87,7 +87,7 @@ func (c *cleaner) stage(st *graph.StageStats) {
 	c.number(at+".queue.mean", &st.Queue.Mean)
 	c.share(at+".queue.occupancy", &st.Queue.Occupancy)
 	c.maybe(at+".bytes_out", &st.BytesOut)
-	st.Workers, st.Buffer, st.Window = max(0, st.Workers), max(0, st.Buffer), max(0, st.Window)
+	c.settings(at, &st.Workers, &st.Buffer, &st.Window)
 	st.Phases = slices.Clone(st.Phases)
 	for i := range st.Phases {
 		c.time(&st.Phases[i].Busy, at+".phases")
@@ -102,7 +102,7 @@ func (c *cleaner) epoch(e *graph.EpochStats) {
 	c.counts("epochs", &e.Epoch, &e.Samples, &e.Batches, &e.PeakRSS)
 	c.time(&e.Elapsed, "epochs.elapsed")
 	c.times("epochs.edge_gap", &e.EdgeGap)
-	e.Goroutines = max(0, e.Goroutines)
+	c.settings("epochs.goroutines", &e.Goroutines)
 	e.ItemsIn = maps.Clone(e.ItemsIn)
 	for id, n := range e.ItemsIn {
 		c.counts("epochs.items_in", &n)
@@ -120,6 +120,15 @@ func (c *cleaner) distribution(name string, d *graph.Distribution) {
 func (c *cleaner) counts(name string, all ...*int64) {
 	for _, n := range all {
 		if *n < 0 {
+			*n, c.bad = 0, append(c.bad, name)
+		}
+	}
+}
+
+// settings are small numbers; no machine has a thousand million of such things.
+func (c *cleaner) settings(name string, all ...*int) {
+	for _, n := range all {
+		if *n < 0 || *n > 1<<30 {
 			*n, c.bad = 0, append(c.bad, name)
 		}
 	}

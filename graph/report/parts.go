@@ -158,7 +158,7 @@ func (j *judge) epochs() string {
 		}
 		g.add(count(e.Epoch), count(e.Samples), duration(e.Elapsed), speed, gap, rss)
 	}
-	return g.render("  ")
+	return "Epochs:\n" + g.render("  ")
 }
 
 func (j *judge) memory() string {

@@ -66,19 +66,19 @@ func (j *judge) waitsLine() string {
 // outside says so when changing epochs costs more than the steady phase.
 func (j *judge) outside() string {
 	k := j.s.Sink
-	if !j.v.Measured || k.EpochEdge <= k.Steady || k.EpochEdge.Seconds() < bandHealthy*j.total() {
+	if !j.v.Measured || j.delivered() == 0 || k.EpochEdge <= k.Steady || k.EpochEdge.Seconds() < bandHealthy*j.total() {
 		return ""
 	}
 	return fmt.Sprintf(" Most of its wait, though, is at epoch edges: %s.", duration(k.EpochEdge))
 }
 
 func (j *judge) startLine() string {
-	start := j.s.Sink.Startup.Seconds()
-	if !j.v.Measured || start < 0.2*j.total() || start == 0 {
+	share := ratio(j.s.Sink.Startup.Seconds(), j.total())
+	if !j.v.Measured || share == nil || *share < 0.2 || *share > 1 {
 		return ""
 	}
 	return fmt.Sprintf("waiting for the first %s took %s of this run; a longer run makes that small", j.unit(),
-		percent(start/j.total()))
+		percent(*share))
 }
 
 // total is the lifetime of the sink in seconds.

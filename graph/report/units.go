@@ -127,7 +127,7 @@ func percent(x float64) string {
 func size(n int64) string {
 	x, units := float64(max(n, 0)), []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 	i := 0
-	for ; x >= 999.5 && i < len(units)-1; i++ {
+	for ; x >= 1023.5 && i < len(units)-1; i++ {
 		x /= 1024
 	}
 	return digits(x, 3) + " " + units[i]
