@@ -33,19 +33,19 @@ func bodyOf[A, B any](b *builder, s *stageRun, hin *hooks[A], hout *hooks[B], t 
 
 // body is one worker's way of working on slices.
 type body[A, B any] struct {
-	s         *stageRun
-	call      *Call
-	hin       *hooks[A]
-	hout      *hooks[B]
-	skip      bool
-	fn        func(*Call, A) (B, error)
-	choose    func(*Call, A) (B, bool, error)
-	emit      func(*Call, A, func(B)) error
-	emitFn    func(B)
-	emitted   int
-	tag       edge.Tag
-	out       *engine.Out[B]
-	one       func(c *edge.Cell[A], out *engine.Out[B]) error
+	s       *stageRun
+	call    *Call
+	hin     *hooks[A]
+	hout    *hooks[B]
+	skip    bool
+	fn      func(*Call, A) (B, error)
+	choose  func(*Call, A) (B, bool, error)
+	emit    func(*Call, A, func(B)) error
+	emitFn  func(B)
+	emitted int
+	tag     edge.Tag
+	out     *engine.Out[B]
+	one     func(c *edge.Cell[A], out *engine.Out[B]) error
 }
 
 // maps is the loop for one output of each input and no skipping: the common case, kept short.

@@ -61,4 +61,3 @@ func Sampler(s Sampling) Option { return func(o *options) { o.sampler = s; o.mar
 func Waits() Option { return func(o *options) { o.waits = true } }
 
 func withKind(kind string) Option { return func(o *options) { o.kind = kind } }
-

@@ -24,6 +24,7 @@ type Pipeline struct {
 	noHash bool
 	noTime bool
 	warmup int64
+	limit  int64 // deliveries; 0: none
 
 	nodes    []*node
 	problems []Problem
@@ -65,6 +66,9 @@ func Untimed() PipelineOption { return func(p *Pipeline) { p.noTime = true } }
 
 // Warmup counts the first n deliveries as start-up.
 func Warmup(n int) PipelineOption { return func(p *Pipeline) { p.warmup = int64(n) } }
+
+// Batches ends the run when the sink has taken n items, as a consumer that breaks off does; 0 is no limit.
+func Batches(n int) PipelineOption { return func(p *Pipeline) { p.limit = int64(n) } }
 
 // New begins a pipeline.
 func New(name string, opts ...PipelineOption) *Pipeline {

@@ -68,8 +68,9 @@ type Batch struct {
 	Place   Place
 	Handle  DeviceHandle // nil on the host
 
-	kept atomic.Bool
-	done func()
+	kept  atomic.Bool
+	done  func()
+	after func()
 }
 
 // Len is the number of rows, stand-ins and padding included.
@@ -153,8 +154,16 @@ func (b *Batch) Release() {
 		scribble(b.Columns[i].Data)
 	}
 	b.kept.Store(false)
+	after := b.after
+	b.after = nil
 	b.done()
+	if after != nil {
+		after()
+	}
 }
+
+// AfterRelease sets what follows the next Release. It is for the engine, which makes room for batches that are kept.
+func (b *Batch) AfterRelease(f func()) { b.after = f }
 
 // OnRelease sets what Release does. It is for the stage that makes batches.
 func (b *Batch) OnRelease(done func()) { b.done = done }

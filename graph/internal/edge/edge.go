@@ -312,3 +312,14 @@ func (e *Edge[T]) WakeSlab() {
 	e.slabs.wakeOne()
 	e.mu.Unlock()
 }
+
+// Note counts an item that went by without the ring, in a run without goroutines.
+func (e *Edge[T]) Note(c *Cell[T]) {
+	e.mu.Lock()
+	e.stats.In++
+	e.stats.Out++
+	if c.Skipped() {
+		e.stats.Marks++
+	}
+	e.mu.Unlock()
+}

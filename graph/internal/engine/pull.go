@@ -48,6 +48,7 @@ func (s *Stage[A, B]) Pull(r *Run, in Pull[A]) Pull[B] {
 			lo++
 		}
 		c, ready = ready[0], ready[1:]
+		s.Out.Note(&c)
 		w.m.Spent(meter.WaitOut, r.Clock.Now())
 		return c, true, nil
 	}
@@ -115,6 +116,7 @@ func (g *Group[A, B, M]) Pull(r *Run, in Pull[A]) Pull[B] {
 				c, ok, failed = w.pullRow(&ahead, &lo)
 			}
 			if ok {
+				g.Out.Note(&c)
 				w.m.Spent(meter.WaitOut, r.Clock.Now())
 				return c, true, nil
 			}
@@ -194,6 +196,7 @@ func (s *Merge[T]) Pull(r *Run, ins []Pull[T]) Pull[T] {
 					h.has = false
 					s.count(&h.c)
 					h.c.Trail = &meter.Trail{Stage: s.Meter, Took: s.m.Last(), Done: s.m.Last(), Prev: h.c.Trail}
+					s.Out.Note(&h.c)
 					return h.c, true, nil
 				}
 			}

@@ -20,16 +20,17 @@ type Sink[T any] struct {
 	// Held, if set, is told the trail of what is delivered: someone may be waiting for its memory.
 	Held func(*meter.Trail)
 
-	run   *Run
-	m     *meter.Worker
-	take  edge.Taker[T]
-	slice []edge.Cell[T]
-	at    int
-	n     int64 // items of the slice that were handed out
-	seen  int64
-	epoch int32
-	k     int
-	bound int
+	run      *Run
+	m        *meter.Worker
+	take     edge.Taker[T]
+	slice    []edge.Cell[T]
+	at       int
+	n        int64 // items of the slice that were handed out
+	seen     int64
+	lastWait int64
+	epoch    int32
+	k        int
+	bound    int
 
 	// Err is what the stream ended with in a run that pulls.
 	Err error
@@ -100,6 +101,7 @@ func (s *Sink[T]) refill() bool {
 	if s.first == 0 {
 		s.first = max(now, 1)
 	}
+	s.lastWait = now - t
 	s.Waits.Add(now-t, 1)
 	s.Waits.Add(0, int64(len(sl.Cells)-1))
 	if now > t {
@@ -140,6 +142,9 @@ func (s *Sink[T]) wait(t int64) (sl edge.Slice[T]) {
 	}
 	return sl
 }
+
+// LastWait is how long the last slice was waited for.
+func (s *Sink[T]) LastWait() int64 { return s.lastWait }
 
 // Read takes the sums by phase and the time of the first delivery, 0 before it.
 func (s *Sink[T]) Read() (phases [3]PhaseTimes, first int64) {

@@ -1,0 +1,398 @@
+package graph
+
+import (
+	"fmt"
+	"iter"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/penstock-go/penstock/graph/internal/edge"
+	"github.com/penstock-go/penstock/graph/internal/engine"
+	"github.com/penstock-go/penstock/graph/internal/host"
+	"github.com/penstock-go/penstock/graph/internal/meter"
+	"github.com/penstock-go/penstock/graph/item"
+)
+
+// Out is the end of a pipeline whose items the program itself takes. The body of its loop is the sink's busy time,
+// waiting for the next item its wait. Use it from one goroutine.
+type Out[T any] struct{ n *node }
+
+// Epoch is one epoch of a run.
+type Epoch[T any] struct {
+	Number int64
+	o      *typedOutlet[T]
+}
+
+// All gives every item of a run, across epochs. An item is valid until the next iteration, a batch longer if it is
+// kept. An error ends the loop and comes once, in the last iteration. Breaking out of the loop ends the run.
+func (o *Out[T]) All(r *Run) iter.Seq2[T, error] {
+	t := r.outlet.(*typedOutlet[T])
+	return func(yield func(T, error) bool) {
+		for c := t.next(); c != nil; c = t.next() {
+			if !yield(c.V, nil) {
+				t.broken()
+				return
+			}
+		}
+		t.yieldError(yield)
+	}
+}
+
+// Epochs gives every epoch of a run, also one that has no items left. Breaking out of this loop ends the run; breaking
+// out of an epoch's own loop drops the rest of that epoch.
+func (o *Out[T]) Epochs(r *Run) iter.Seq[*Epoch[T]] {
+	t := r.outlet.(*typedOutlet[T])
+	return func(yield func(*Epoch[T]) bool) {
+		for n := int64(0); t.p.epochs == Forever || n < int64(t.p.epochs); n++ {
+			if !yield(&Epoch[T]{n, t}) {
+				t.broken()
+				return
+			}
+			if !t.reach(n + 1) {
+				return
+			}
+		}
+		t.reach(1 << 62)
+	}
+}
+
+// All gives the items of the epoch.
+func (e *Epoch[T]) All() iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for c := e.o.peek(); c != nil && int64(c.Epoch) <= e.Number; c = e.o.peek() {
+			e.o.ahead = false
+			if !yield(c.V, nil) {
+				return
+			}
+		}
+		if e.o.over {
+			e.o.yieldError(yield)
+		}
+	}
+}
+
+// outletStats are the numbers of the taking end.
+type outletStats struct {
+	phases                          [3]engine.PhaseTimes
+	first                           int64
+	waits                           meter.Summary
+	samples, batches, bytes, padded int64
+	epochs                          []EpochStats
+	digest                          *string
+}
+
+// typedOutlet takes items, keeps the digest and the numbers of epochs, and gives items back after use.
+type typedOutlet[T any] struct {
+	p     *Pipeline
+	r     *Run
+	s     *stageRun
+	sink  *engine.Sink[T]
+	h     hooks[T]
+	waits meter.Histogram
+
+	held   *edge.Cell[T]
+	ahead  bool // held has not been handed out yet
+	over   bool
+	told   bool
+	failed error
+
+	mu     sync.Mutex
+	stats  outletStats
+	epoch  *EpochStats
+	began  int64
+	chain  item.Chain
+	all    item.Chain
+	hashed bool
+	opaque bool // some item had no hash
+}
+
+func newOutlet[T any](b *builder, s *stageRun) *typedOutlet[T] {
+	o := &typedOutlet[T]{p: b.p, r: b.run, s: s, h: hooksOf[T](b.index)}
+	in := b.edges[s.n.ins[0].no].(*edge.Edge[T])
+	o.sink = &engine.Sink[T]{Meter: s.m, In: in, Waits: &o.waits, Warmup: b.p.warmup}
+	if b.p.sync {
+		o.sink.From = b.pulls[s.n.ins[0].no].(engine.Pull[T])
+	}
+	if len(b.groups) > 0 {
+		o.sink.Held = func(t *meter.Trail) {
+			for _, f := range b.groups {
+				f(t)
+			}
+		}
+	}
+	b.run.outlet = o
+	b.late(func() {
+		meters := make([]*meter.Stage, len(b.stages))
+		for i, s := range b.stages {
+			meters[i] = s.m
+		}
+		b.run.blamer = meter.NewBlamer(meters, s.m)
+		o.sink.Blamer = b.run.blamer
+	})
+	return o
+}
+
+func (o *typedOutlet[T]) start(r *engine.Run) { o.sink.Start(r) }
+
+// next gives the next item and takes the one before back; nil at the end.
+func (o *typedOutlet[T]) next() *edge.Cell[T] {
+	if o.ahead {
+		o.ahead = false
+		return o.held
+	}
+	o.giveBack()
+	for !o.over {
+		c := o.sink.Next()
+		if c == nil {
+			o.end(nil)
+			break
+		}
+		if c.Skipped() {
+			c.End()
+			continue
+		}
+		o.note(c)
+		o.held = c
+		return c
+	}
+	return nil
+}
+
+// peek gives the next item without handing it out.
+func (o *typedOutlet[T]) peek() *edge.Cell[T] {
+	if o.ahead {
+		return o.held
+	}
+	c := o.next()
+	o.ahead = c != nil
+	return c
+}
+
+// reach drops items until one of the epoch comes. False: the stream has ended.
+func (o *typedOutlet[T]) reach(epoch int64) bool {
+	for c := o.peek(); c != nil; c = o.peek() {
+		if int64(c.Epoch) >= epoch {
+			return true
+		}
+		o.s.m.Dropped.Add(1)
+		o.ahead = false
+	}
+	return o.p.epochs != Forever && epoch < int64(o.p.epochs) && o.failed == nil && !o.r.eng.Over()
+}
+
+// giveBack ends the use of the item that was handed out last.
+func (o *typedOutlet[T]) giveBack() {
+	c := o.held
+	if c == nil {
+		return
+	}
+	o.held = nil
+	if o.h.kept != nil && o.h.kept(c.V) {
+		o.keep(c)
+		return
+	}
+	o.h.drop(c)
+}
+
+// keep leaves an item with the consumer; its group may make one more in its place until it is released.
+func (o *typedOutlet[T]) keep(c *edge.Cell[T]) {
+	for _, f := range o.r.keeps {
+		f(1)
+	}
+	if k, ok := any(c.V).(interface{ AfterRelease(func()) }); ok {
+		k.AfterRelease(func() {
+			for _, f := range o.r.keeps {
+				f(-1)
+			}
+		})
+	}
+	c.End()
+}
+
+// note counts an item and chains its hash.
+func (o *typedOutlet[T]) note(c *edge.Cell[T]) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.epoch == nil || o.epoch.Epoch != int64(c.Epoch) {
+		o.turn(int64(c.Epoch))
+	}
+	s, e := &o.stats, o.epoch
+	if o.h.bytes != nil {
+		s.bytes += o.h.bytes(c.V)
+	}
+	if b, ok := any(c.V).(*item.Batch); ok {
+		s.batches++
+		e.Batches++
+		for i := range b.Rows {
+			row := &b.Rows[i]
+			switch {
+			case row.StandIn:
+			case row.Padding:
+				s.padded++
+			default:
+				s.samples++
+				e.Samples++
+				o.hash(row.Hash)
+			}
+		}
+		return
+	}
+	n := int64(1)
+	if c.Ext != nil && c.Ext.Count > 0 {
+		n = int64(c.Ext.Count)
+		s.batches++
+		e.Batches++
+	}
+	s.samples += n
+	e.Samples += n
+	if c.Ext != nil {
+		o.hash(c.Ext.Hash)
+	} else {
+		o.hash(0)
+	}
+}
+
+func (o *typedOutlet[T]) hash(h uint64) {
+	if h == 0 {
+		o.opaque = true
+		return
+	}
+	o.hashed = true
+	o.chain.Add(h)
+}
+
+// turn begins an epoch and closes the one before.
+func (o *typedOutlet[T]) turn(epoch int64) {
+	now := o.r.clock.Now()
+	o.closeEpoch(now)
+	o.epoch = &EpochStats{Epoch: epoch}
+	if len(o.stats.epochs) > 0 {
+		gap := time.Duration(o.sink.LastWait())
+		o.epoch.EdgeGap = &gap
+	}
+	o.began = now
+}
+
+func (o *typedOutlet[T]) closeEpoch(now int64) {
+	e := o.epoch
+	if e == nil {
+		return
+	}
+	o.epoch = nil
+	e.Elapsed = time.Duration(now - o.began)
+	e.ItemsIn = map[string]int64{}
+	for _, s := range o.r.stages {
+		e.ItemsIn[s.n.id] = s.m.TakeEntered(e.Epoch)
+	}
+	if o.digests() {
+		d := o.chain.String()
+		e.Digest = &d
+		o.all.Add(o.chain.Sum())
+	}
+	o.chain = item.Chain{}
+	e.PeakRSS, _ = host.RSS()
+	e.Goroutines = runtime.NumGoroutine()
+	o.stats.epochs = append(o.stats.epochs, *e)
+}
+
+func (o *typedOutlet[T]) digests() bool { return o.hashed && !o.opaque && o.ordered() }
+
+func (o *typedOutlet[T]) ordered() bool {
+	for _, n := range o.p.nodes {
+		if n.opts.order == CompletionOrder {
+			return false
+		}
+	}
+	return true
+}
+
+// end ends the stream for the consumer: with err, or with what the stream itself ended with.
+func (o *typedOutlet[T]) end(err error) {
+	if o.over {
+		return
+	}
+	o.over = true
+	if err == nil {
+		if err = o.sink.Err; err == nil {
+			err = o.sink.In.Err()
+		}
+		if o.r.eng.Over() || o.r.eng.Cancelled() != nil {
+			err = o.r.eng.Cancelled()
+		}
+	}
+	o.failed = err
+	o.r.eng.End(err)
+	o.mu.Lock()
+	o.closeEpoch(o.r.clock.Now())
+	o.mu.Unlock()
+}
+
+// fail ends the run with an error of the sink itself.
+func (o *typedOutlet[T]) fail(err error) {
+	o.giveBack()
+	o.sink.Abandon()
+	o.end(err)
+}
+
+// broken ends the run because the consumer wants no more.
+func (o *typedOutlet[T]) broken() {
+	o.giveBack()
+	o.ahead = false
+	o.sink.Abandon()
+	o.over = true
+	o.r.eng.End(nil)
+	o.mu.Lock()
+	o.closeEpoch(o.r.clock.Now())
+	o.mu.Unlock()
+}
+
+// yieldError tells the consumer once what the run ended with.
+func (o *typedOutlet[T]) yieldError(yield func(T, error) bool) {
+	if o.failed == nil || o.told {
+		return
+	}
+	o.told = true
+	_ = o.r.Wait()
+	var none T
+	yield(none, o.failed)
+}
+
+// stop and finish implement outlet.
+func (o *typedOutlet[T]) stop() { o.r.eng.Drain() }
+
+// finish drops what the consumer left: all goroutines have ended.
+func (o *typedOutlet[T]) finish() {
+	o.giveBack()
+	o.sink.Abandon()
+	o.sink.In.Abort()
+}
+
+func (o *typedOutlet[T]) read() outletStats {
+	phases, first := o.sink.Read()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := o.stats
+	s.phases, s.first, s.waits = phases, first, o.waits.Read()
+	s.epochs = append([]EpochStats(nil), s.epochs...)
+	if o.epoch != nil {
+		e := *o.epoch
+		e.Elapsed = time.Duration(o.r.clock.Now() - o.began)
+		s.epochs = append(s.epochs, e)
+	}
+	switch {
+	case o.p.noHash:
+	case !o.ordered():
+		o.r.warn("no digest: a stage has order: completion")
+	case o.opaque:
+		o.r.warn(fmt.Sprintf("no digest: items of type %T have no Hash method", *new(T)))
+	case o.hashed:
+		d := o.all
+		if o.epoch != nil {
+			d.Add(o.chain.Sum())
+		}
+		text := d.String()
+		s.digest = &text
+	}
+	return s
+}

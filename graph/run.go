@@ -1,0 +1,232 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/penstock-go/penstock/graph/internal/engine"
+	"github.com/penstock-go/penstock/graph/internal/host"
+	"github.com/penstock-go/penstock/graph/internal/meter"
+)
+
+// Run is a pipeline at work. Its methods may be called from any goroutine.
+type Run struct {
+	p      *Pipeline
+	eng    *engine.Run
+	clock  *meter.Clock
+	stages []*stageRun
+	blamer *meter.Blamer
+	bytes  *byteBook
+	memory *memory
+	keeps  []func(int)
+	outlet outlet
+	stops  []func() error
+
+	cpu, pauses time.Duration // of the process at the start
+	once        sync.Once
+	err         error
+	elapsed     time.Duration
+	cpuUsed     time.Duration
+	gcUsed      time.Duration
+
+	mu       sync.Mutex
+	warnings []string
+}
+
+// outlet is the taking end, whatever its type.
+type outlet interface {
+	read() outletStats
+	stop()
+	finish()
+}
+
+// Start checks the pipeline, opens every part and runs it. Every problem of the declaration comes at once, as a
+// [*BuildError]; a part that cannot be opened gives a [*StageError]. When ctx ends, what is in flight is dropped.
+func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
+	if err := p.Build(); err != nil {
+		return nil, err
+	}
+	clock := meter.StartClock(p.noTime)
+	r := &Run{p: p, clock: clock, eng: engine.NewRun(ctx, clock), cpu: host.CPUTime(), pauses: gcPauses()}
+	limit := p.memoryLimit()
+	r.memory = newMemory(limit)
+	r.bytes = newByteBook(limit, p.hold(), r.warn)
+	b := &builder{
+		p: p, ctx: r.eng.Context(), run: r, eng: r.eng, memory: r.memory, cores: p.cores(),
+		stages: make([]*stageRun, len(p.nodes)), edges: make([]any, len(p.nodes)), pulls: make([]any, len(p.nodes)),
+	}
+	for _, n := range p.nodes {
+		if err := n.open(b); err != nil {
+			r.eng.End(nil)
+			_ = r.eng.Wait()
+			for i := len(b.stops) - 1; i >= 0; i-- {
+				_ = b.stops[i]()
+			}
+			return nil, err
+		}
+	}
+	r.stages, r.stops = b.stages, b.stops
+	for _, f := range b.lates {
+		f()
+	}
+	for i := len(b.starts) - 1; i >= 0; i-- { // sink first: nothing is made before it can be taken
+		b.starts[i]()
+	}
+	for _, pr := range p.Problems() {
+		if pr.Warn {
+			r.warn(pr.String())
+		}
+	}
+	return r, nil
+}
+
+// cores is what the pipeline may compute with.
+func (p *Pipeline) cores() int {
+	n := host.Cores()
+	if p.budget.CPU > 0 {
+		n = int(float64(n)*p.budget.CPU + 0.5)
+	}
+	return max(1, n)
+}
+
+// memoryLimit is the byte budget: what was set, or half the container's limit, or none.
+func (p *Pipeline) memoryLimit() int64 {
+	if p.budget.Memory > 0 {
+		return p.budget.Memory
+	}
+	if n, ok := host.MemoryLimit(); ok {
+		return n / 2
+	}
+	return 0
+}
+
+// hold is how many items some stage keeps while it waits for more.
+func (p *Pipeline) hold() int64 {
+	n := int64(1)
+	for _, m := range p.nodes {
+		if h, ok := m.decl.(interface{ Holds() int64 }); ok {
+			n = max(n, h.Holds())
+		}
+	}
+	return n
+}
+
+func (r *Run) warn(line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, w := range r.warnings {
+		if w == line {
+			return
+		}
+	}
+	r.warnings = append(r.warnings, line)
+}
+
+// Stop stops the sources; what is in flight is still delivered. To drop it, cancel the context given to Start.
+func (r *Run) Stop() { r.eng.Drain() }
+
+// Wait joins every goroutine of the run and gives the root cause of its end: nil after the last item, after Stop and
+// after a consumer that broke off. A program that takes an [Output] calls it after its loop.
+func (r *Run) Wait() error {
+	err := r.eng.Wait()
+	r.once.Do(func() {
+		r.outlet.finish()
+		for i := len(r.stops) - 1; i >= 0; i-- {
+			if cerr := r.stops[i](); cerr != nil && err == nil {
+				err = cerr
+			}
+		}
+		r.err = err
+		r.elapsed = time.Duration(r.clock.Now())
+		r.cpuUsed, r.gcUsed = host.CPUTime()-r.cpu, gcPauses()-r.pauses
+	})
+	return r.err
+}
+
+// Skips lists the first skipped items with their errors, by stage in order of declaration.
+func (r *Run) Skips() []SkipNote {
+	var all []SkipNote
+	for _, s := range r.stages {
+		s.mu.Lock()
+		all = append(all, s.skips...)
+		s.mu.Unlock()
+	}
+	return all
+}
+
+func gcPauses() time.Duration {
+	var s debug.GCStats
+	debug.ReadGCStats(&s)
+	return s.PauseTotal
+}
+
+// openSink opens the declared sink; the engine runs it.
+func openSink[T any](b *builder, n *node, decl Sink[T]) error {
+	s := b.begin(n)
+	k, err := opening(b, s, decl.Open)
+	if err != nil {
+		return err
+	}
+	b.closes(s, k.Close)
+	if k.Take == nil {
+		return b.wrapOpen(s, -1, "open", errors.New("the sink sets no Take"))
+	}
+	o := newOutlet[T](b, s)
+	call := b.newCall(n)
+	h := hooksOf[T](b.index)
+	wrap := wrapper(b, s, &h, "process")
+	b.starts = append(b.starts, func() {
+		o.start(b.eng)
+		b.eng.Go(func() {
+			taken := int64(0)
+			for c := o.next(); c != nil; c = o.next() {
+				call.at(&c.Tag)
+				if err := engine.Safely(func() error { return k.Take(call, c.V) }); err != nil {
+					s.m.Failed.Add(1)
+					s.m.Done.Add(-1)
+					o.fail(wrap(0, c, err, nil))
+					return
+				}
+				if taken++; taken == b.p.limit {
+					o.broken()
+					return
+				}
+			}
+		})
+	})
+	return nil
+}
+
+func openOutput[T any](b *builder, n *node) error {
+	s := b.begin(n)
+	o := newOutlet[T](b, s)
+	b.starts = append(b.starts, func() { o.start(b.eng) })
+	return nil
+}
+
+// environment says where the run takes place.
+func environment() Environment {
+	e := Environment{
+		CPU: host.CPUName(), Cores: host.Cores(), CoresQuota: float64(host.Cores()),
+		OS: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), Version: version(),
+	}
+	if q, ok := host.Quota(); ok {
+		e.CoresQuota = q
+	}
+	if n, ok := host.MemoryLimit(); ok {
+		e.MemoryLimit = &n
+	}
+	return e
+}
+
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "devel"
+	}
+	return info.Main.Version
+}

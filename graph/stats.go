@@ -1,0 +1,184 @@
+package graph
+
+import (
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"github.com/penstock-go/penstock/graph/internal/edge"
+	"github.com/penstock-go/penstock/graph/internal/host"
+	"github.com/penstock-go/penstock/graph/internal/meter"
+)
+
+var causes = map[meter.Cause]string{
+	meter.Service: CauseService, meter.Queue: CauseQueue, meter.Window: CauseWindow, meter.Slabs: CauseSlabs,
+	meter.Copy: CauseCopy, meter.Startup: CauseStart, meter.End: CauseEnd, meter.Unattributed: CauseUnattributed,
+}
+
+var phases = map[meter.When]string{meter.InStartup: PhaseStartup, meter.InSteady: PhaseSteady, meter.AtEdge: PhaseEpochEdge}
+
+// Snapshot reads every number of the run. It may be called at any time; a running run is read without stopping it, so
+// that counts of different stages may be some items apart.
+func (r *Run) Snapshot() Snapshot {
+	o := r.outlet.read()
+	s := Snapshot{
+		Pipeline: r.p.name, Running: !r.eng.Over(), World: 1, Environment: environment(), Digest: o.digest, Epochs: o.epochs,
+		Spec: SpecInfo{Text: r.p.Describe()},
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(s.Spec.Text))
+	s.Spec.Fingerprint = fmt.Sprintf("%016x", h.Sum64())
+	s.Totals = Totals{
+		Epochs: int64(len(o.epochs)), Samples: o.samples, Batches: o.batches, Bytes: o.bytes, Padded: o.padded,
+		Elapsed: time.Duration(r.clock.Now()), Balanced: true,
+	}
+	s.CPU, s.GCPause = host.CPUTime()-r.cpu, gcPauses()-r.pauses
+	if r.elapsed > 0 {
+		s.Totals.Elapsed, s.CPU, s.GCPause = r.elapsed, r.cpuUsed, r.gcUsed
+	}
+	if o.first > 0 {
+		d := time.Duration(o.first)
+		s.Totals.FirstBatch = &d
+	}
+	s.Sink = sinkStats(o)
+	stats := make([]edge.Stats, len(r.stages))
+	for i, st := range r.stages {
+		if st.stats != nil {
+			stats[i] = st.stats()
+		}
+	}
+	for i, st := range r.stages {
+		x := r.stageStats(st, stats[i])
+		s.Emulated = s.Emulated || emulated(st.n.decl)
+		s.Totals.Skipped += x.Skipped
+		s.Totals.StandIns += x.StandIns
+		s.Totals.Dropped += x.Dropped
+		s.Totals.Failed += x.Failed
+		s.DigestTime += time.Duration(st.m.Times().Digest)
+		s.Stages = append(s.Stages, x)
+	}
+	if !s.Running {
+		s.Totals.Unbalanced = r.unbalanced(s.Stages, stats)
+		s.Totals.Balanced = len(s.Totals.Unbalanced) == 0
+	}
+	for _, b := range r.blamer.Read() {
+		x := Blame{Cause: causes[b.Cause], Phase: phases[b.When], Time: time.Duration(b.Time)}
+		if b.Stage != nil {
+			x.Stage = b.Stage.ID
+		}
+		s.Blame = append(s.Blame, x)
+	}
+	s.Memory = r.memoryStats()
+	r.mu.Lock()
+	s.Warnings = append([]string(nil), r.warnings...)
+	r.mu.Unlock()
+	if r.err != nil {
+		s.Err = r.err.Error()
+	}
+	return s
+}
+
+func emulated(decl any) bool {
+	e, ok := decl.(Emulator)
+	return ok && e.Emulated()
+}
+
+func sinkStats(o outletStats) SinkStats {
+	var s SinkStats
+	ds := []*time.Duration{&s.Startup, &s.Steady, &s.EpochEdge}
+	for i, p := range o.phases {
+		*ds[i] = time.Duration(p.Wait)
+		s.Wait += time.Duration(p.Wait)
+		s.Busy += time.Duration(p.Busy)
+	}
+	s.SteadyWait, s.SteadyBusy = s.Steady, time.Duration(o.phases[meter.InSteady].Busy)
+	if all := s.SteadyWait + s.SteadyBusy; all > 0 {
+		ratio := float64(s.SteadyWait) / float64(all)
+		s.WaitRatio = &ratio
+	}
+	s.Waits = distribution(o.waits)
+	return s
+}
+
+func distribution(h meter.Summary) Distribution {
+	d := Distribution{Count: h.Count, P50: time.Duration(h.P50), P95: time.Duration(h.P95), P99: time.Duration(h.P99), Max: time.Duration(h.Max)}
+	if h.Count > 0 {
+		d.Mean = time.Duration(h.Sum / h.Count)
+	}
+	return d
+}
+
+func (r *Run) stageStats(st *stageRun, e edge.Stats) StageStats {
+	n, m := st.n, st.m
+	t := m.Times()
+	h := m.Service.Read()
+	x := StageStats{
+		ID: n.id, Kind: n.kind, Load: st.load, Workers: st.workers, WorkersAuto: n.opts.workers == 0 && n.role != sinkRole && n.role != mergeRole,
+		Buffer: e.Buffer, BufferAuto: n.opts.buffer == 0 && st.stats != nil, Window: e.Window, WindowAuto: n.opts.window == 0 && st.stats != nil,
+		Order: string(InputOrder), ItemsIn: m.In.Load(), ItemsOut: e.In - e.Marks, Filtered: m.Filtered.Load(),
+		Skipped: m.Skipped.Load(), StandIns: m.StandIns.Load(), Dropped: m.Dropped.Load(), Failed: m.Failed.Load(), InFlight: m.Lost.Load(),
+		WaitIn: time.Duration(t.WaitIn), Busy: time.Duration(t.Busy), WaitOut: time.Duration(t.WaitOut), Lifetime: time.Duration(t.Lifetime),
+		Service: distribution(h), Resolution: "item", Open: st.opened,
+	}
+	if n.opts.order != "" {
+		x.Order = string(n.opts.order)
+	}
+	if m.Sliced.Load() {
+		x.Resolution = "slice"
+	}
+	for _, in := range n.ins {
+		x.From = append(x.From, in.id)
+	}
+	if h.Count > 0 && h.Sum > 0 {
+		c := float64(st.workers) * float64(h.Count) / (float64(h.Sum) / 1e9)
+		x.Capacity = &c
+	}
+	if t.Lifetime > 0 {
+		u := float64(t.Busy) / float64(t.Lifetime)
+		x.Utilisation = &u
+	}
+	if st.sized {
+		b := m.BytesOut.Load()
+		x.BytesOut = &b
+	}
+	if e.Seen > 0 {
+		mean, full := float64(e.ItemTime)/float64(e.Seen), float64(e.FullTime)/float64(e.Seen)
+		x.Queue = Queue{Mean: &mean, Occupancy: &full}
+	}
+	for _, s := range m.Slowest.Read() {
+		x.Slowest = append(x.Slowest, Slow{s.Key, time.Duration(s.Time)})
+	}
+	return x
+}
+
+// unbalanced checks that every item is accounted for: at each stage in = done + filtered + skipped + failed + in
+// flight, and on each edge out = in + left inside.
+func (r *Run) unbalanced(stages []StageStats, edges []edge.Stats) []string {
+	var bad []string
+	for i, st := range r.stages {
+		x, m := &stages[i], st.m
+		if sum := m.Done.Load() + x.Filtered + x.Skipped + x.Failed + x.InFlight; sum != x.ItemsIn {
+			bad = append(bad, fmt.Sprintf("stage %q took %d items and accounts for %d", x.ID, x.ItemsIn, sum))
+		}
+		if len(st.n.ins) == 0 {
+			continue
+		}
+		var out, left int64
+		for _, in := range st.n.ins {
+			e := edges[in.no]
+			out += e.In - e.Marks
+			left += e.Left
+		}
+		if out != x.ItemsIn+left {
+			bad = append(bad, fmt.Sprintf("edge to %q carried %d items, %d were taken and %d left", x.ID, out, x.ItemsIn, left))
+		}
+	}
+	return bad
+}
+
+func (r *Run) memoryStats() MemoryStats {
+	m := MemoryStats{BytesKnown: r.bytes.known.Load(), Limit: r.bytes.limit}
+	_, m.PeakRSS = host.RSS()
+	m.InFlightPeak, m.OverdraftPeak = r.bytes.admit.Peaks()
+	return m
+}
