@@ -49,7 +49,7 @@ type SpecInfo struct {
 
 // Totals are the counts of a whole run.
 type Totals struct {
-	Epochs, Samples, Batches, Bytes            int64
+	Epochs, Samples, Batches, Bytes            int64 // epochs: those that have begun
 	Elapsed                                    time.Duration
 	FirstBatch                                 *time.Duration // from Start to the first delivery
 	Skipped, StandIns, Padded, Dropped, Failed int64

@@ -32,9 +32,10 @@ func live(s graph.Snapshot, samples int64, elapsed time.Duration) string {
 	if slow := j.slowestNow(); slow != "" {
 		parts = append(parts, "slowest "+clip(plain(slow), 30))
 	}
-	epoch := "epoch " + count(s.Totals.Epochs+1)
+	now := max(1, s.Totals.Epochs)
+	epoch := "epoch " + count(now)
 	if n := s.Expected.Epochs; n != nil {
-		epoch = fmt.Sprintf("epoch %s/%s", count(max(1, min(s.Totals.Epochs+1, *n))), count(*n))
+		epoch = fmt.Sprintf("epoch %s/%s", count(now), count(*n))
 	}
 	parts = append(parts, epoch)
 	if left := timeLeft(&s); left != "" {

@@ -12,7 +12,6 @@ import (
 func TestLiveLineTellsRateWaitStageEpochAndTimeLeft(t *testing.T) {
 	s := golden()["decode"]
 	s.Running = true
-	s.Totals.Epochs = 0
 	assert.Equal(t, `488 samples/s, waits 77 %, slowest decode, epoch 1`, report.LiveLine(s))
 	s.Expected = graph.Expected{Epochs: some(int64(3)), Samples: some(int64(19200))}
 	assert.Equal(t, `488 samples/s, waits 77 %, slowest decode, epoch 1/3, 26.2 s left`, report.LiveLine(s))

@@ -32,7 +32,7 @@ func (j *judge) head() string {
 	if t.Batches > 0 {
 		parts[0] += " in " + plural(t.Batches, "batch")
 	}
-	parts = append(parts, plural(t.Epochs, "epoch")+" complete", duration(t.Elapsed))
+	parts = append(parts, plural(t.Epochs, "epoch"), duration(t.Elapsed))
 	if r := ratio(float64(t.Samples), t.Elapsed.Seconds()); r != nil {
 		parts = append(parts, rate(*r)+" samples/s over all")
 	}
