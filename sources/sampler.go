@@ -5,7 +5,19 @@ import (
 	"sync/atomic"
 
 	"github.com/penstock-go/penstock/graph"
+	"github.com/penstock-go/penstock/graph/registry"
 	"github.com/penstock-go/penstock/shard"
+)
+
+var (
+	_ = kinds.Add(registry.Sampler[Sequential](registry.Meta{
+		Name: "sequential", Summary: "Reads from the first sample to the last, in each epoch alike. The default.",
+		Example: "sampler: sequential",
+	}, nil))
+	_ = kinds.Add(registry.Sampler[Shuffled](registry.Meta{
+		Name: "shuffled", Summary: "Reads every sample once an epoch, in an order that the seed and the epoch decide.",
+		Example: "sampler: shuffled",
+	}, nil))
 )
 
 // Sequential reads a source from its first sample to its last, in each epoch alike. It is the default.
