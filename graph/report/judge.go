@@ -109,8 +109,9 @@ func newJudge(s graph.Snapshot) *judge {
 // blamed is the charge of the stage that is most at fault, nil without one.
 func (j *judge) blamed() *charge {
 	for i := range j.blame {
-		if j.blame[i].stage != "" {
-			return &j.blame[i]
+		c := &j.blame[i]
+		if c.stage != "" && (c.stage != j.sink() || c.main() == graph.CauseSlabs) {
+			return c
 		}
 	}
 	return nil

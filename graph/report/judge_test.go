@@ -177,7 +177,7 @@ func TestAStageThatCannotHaveComputedIsTreatedAsWaiting(t *testing.T) {
 	b.s.CPU = b.stage("decode").Busy / 10
 	v := report.Judge(b.s)
 	assert.Equal(t, "decode.workers 4 -> 18", v.Next.String(), "the cores are idle: more workers help")
-	assert.Contains(t, v.Evidence[len(v.Evidence)-1], `"decode" counted as computing, but mostly waits`)
+	assert.Contains(t, v.Evidence[len(v.Evidence)-1], `counted as computing, but mostly waiting (disk, network, a lock?): "decode"; `)
 }
 
 func TestOversubscribedCoresAreSaidAndCapacitiesScaled(t *testing.T) {

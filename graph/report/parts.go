@@ -30,14 +30,19 @@ func (j *judge) waits() string {
 	return text + g.render("  ")
 }
 
-// phase adds the blame of one phase: most lines of it, and how many more there are. Bars compare times, of all phases.
+// phase adds the blame of one phase: most lines of it, and the rest in one. Bars compare times, of all phases.
 func (j *judge) phase(g *grid, longest float64, phase, word string, total time.Duration, most int) {
 	all := charges(&j.s, phase)
 	if total == 0 && len(all) == 0 {
 		return
 	}
 	first := []string{word, tight(duration(total))}
-	for _, c := range all[:min(len(all), most)] {
+	rest := 0.0
+	for i, c := range all {
+		if i >= most || i > 0 && c.share < 0.01 {
+			rest += c.time
+			continue
+		}
 		id := none
 		if c.stage != "" {
 			id = clip(plain(c.stage), 20)
@@ -46,8 +51,8 @@ func (j *judge) phase(g *grid, longest float64, phase, word string, total time.D
 			bar(c.time/longest)))
 		first = []string{"", ""}
 	}
-	if more := len(all) - most; more > 0 {
-		g.add("", "", "and", fmt.Sprintf("%d more", more))
+	if share := ratio(rest, total.Seconds()); share != nil && *share >= 0.01 {
+		g.add("", "", "others", "", tight(seconds(rest)), tight(percent(*share)), bar(rest/longest))
 	}
 	if len(all) == 0 {
 		g.rows = append(g.rows, first)
@@ -75,6 +80,9 @@ type slow struct {
 	times float64
 }
 
+// standsOut is how many times the mean of its stage an item must take to be listed.
+const standsOut = 5
+
 // slow is the items that stand out most from their stage, the worst first.
 func (j *judge) slow() []slow {
 	var all []slow
@@ -84,7 +92,7 @@ func (j *judge) slow() []slow {
 			continue
 		}
 		for _, x := range r.stage.Slowest {
-			if t := x.Time.Seconds() / mean; t >= 2 {
+			if t := x.Time.Seconds() / mean; t >= standsOut {
 				all = append(all, slow{r.stage, x, t})
 			}
 		}

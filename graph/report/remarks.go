@@ -56,11 +56,11 @@ func (j *judge) waitsLine() string {
 			ids = append(ids, name(r.stage.ID))
 		}
 	}
-	if len(ids) == 0 {
+	if len(ids) == 0 || !j.v.Starved {
 		return ""
 	}
-	return fmt.Sprintf("%s counted as computing, but mostly waits (disk, network, a lock?): mark it as waiting so that "+
-		"its workers may outnumber the cores", strings.Join(ids, ", "))
+	return fmt.Sprintf("counted as computing, but mostly waiting (disk, network, a lock?): %s; marked as waiting "+
+		"(graph.Waits) it may have more workers than there are cores", strings.Join(ids, ", "))
 }
 
 // outside says so when changing epochs costs more than the steady phase.

@@ -84,12 +84,12 @@ type edgeState struct {
 	known         bool
 }
 
-// clear is the least difference between the queue before a stage and the one after it that says something.
-const clear = 0.5
+// distinct is the least difference between the queue before a stage and the one after it that says something.
+const distinct = 0.5
 
 // queues is the second witness: work piles up before the slowest stage and runs out behind it. -1: no clear picture.
 func (m *model) queues() (at int, around []edgeState) {
-	at, best := -1, clear
+	at = -1
 	around = make([]edgeState, len(m.all))
 	for i := range m.all {
 		if m.all[i].stage.FusedInto != "" {
@@ -97,8 +97,8 @@ func (m *model) queues() (at int, around []edgeState) {
 		}
 		e := m.around(i)
 		around[i] = e
-		if e.known && e.before-e.after >= best {
-			at, best = i, e.before-e.after
+		if e.known && e.before-e.after >= distinct { // the last one is what the sink sees
+			at = i
 		}
 	}
 	return at, around
