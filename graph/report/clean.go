@@ -47,7 +47,8 @@ func clean(s graph.Snapshot) graph.Snapshot {
 
 func (c *cleaner) totals(s *graph.Snapshot) {
 	t, k, m := &s.Totals, &s.Sink, &s.Memory
-	c.counts("totals", &t.Epochs, &t.Samples, &t.Batches, &t.Bytes, &t.Skipped, &t.StandIns, &t.Padded, &t.Dropped, &t.Failed)
+	c.counts("totals", &t.Epochs, &t.Samples, &t.Batches, &t.Bytes, &t.Skipped, &t.StandIns, &t.Padded, &t.Dropped,
+		&t.Failed)
 	c.time(&t.Elapsed, "totals.elapsed")
 	c.times("totals.first_batch", &t.FirstBatch)
 	c.maybe("expected", &s.Expected.Epochs, &s.Expected.Samples)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -40,7 +41,17 @@ func compare(t *testing.T, file, got string) {
 }
 
 func TestTextFitsAHundredColumnsOfPlainASCII(t *testing.T) {
-	for name, s := range golden() {
+	all := golden()
+	big := golden()["jitter"]
+	for i := range big.Stages {
+		st := &big.Stages[i]
+		st.ID, st.Kind = "a_stage_with_a_long_name_"+st.ID, "of_a_kind_that_is_long_as_well"
+		st.Workers, st.WorkersAuto, st.Buffer, st.From = 1024, true, 4096, nil
+		st.ItemsIn, st.ItemsOut = 123_456_789, 123_456_789
+		st.Queue.Mean, st.Service.Mean, st.Service.P95 = some(1020.0), 1234*time.Microsecond, 4567*time.Millisecond
+	}
+	all["big"] = big
+	for name, s := range all {
 		for i, line := range strings.Split(report.Table(s), "\n") {
 			assert.LessOrEqual(t, utf8.RuneCountInString(line), 100, "%s, line %d: %s", name, i+1, line)
 			assert.Less(t, strings.IndexFunc(line, func(r rune) bool { return r > 126 || r < 32 }), 0, line)

@@ -77,7 +77,7 @@ func (j *judge) stages() string {
 		g.rows = append(g.rows, j.row(i))
 		fused = fused || j.m.all[i].stage.FusedInto != ""
 	}
-	g.fit(width, map[int]int{1: 8, 2: 8}, 2, 1)
+	g.fit(width, map[int]int{1: 8, 2: 5}, 2, 1)
 	unit := "items"
 	if j.m.samples > 0 {
 		unit = "samples"
@@ -122,6 +122,9 @@ func (j *judge) row(i int) []string {
 	}
 	if r.can > 0 {
 		cells[11] = rate(r.can * j.samples())
+		if x := r.can * j.samples(); x >= 1e6 {
+			cells[11] = short(int64(min(x, 1e18)))
+		}
 	}
 	if st.Queue.Mean != nil && st.Buffer > 0 {
 		cells[12] = fill(*st.Queue.Mean) + "/" + fmt.Sprint(st.Buffer)

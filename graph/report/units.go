@@ -154,12 +154,13 @@ func clip(s string, n int) string {
 	return string(r[:n-2-tail]) + ".." + string(r[len(r)-tail:])
 }
 
-// wrap breaks a text into lines of at most width characters; a longer word keeps its line.
+// wrap breaks a text into lines of at most width characters; a longer word keeps its line. A number and its unit stay
+// together.
 func wrap(text, first, rest string, width int) string {
 	var b strings.Builder
 	line, length := first, utf8.RuneCountInString(first)
 	empty := true
-	for _, word := range strings.Fields(text) {
+	for _, word := range words(text) {
 		n := utf8.RuneCountInString(word)
 		if !empty && length+1+n > width {
 			b.WriteString(line + "\n")
@@ -172,4 +173,21 @@ func wrap(text, first, rest string, width int) string {
 	}
 	b.WriteString(line + "\n")
 	return b.String()
+}
+
+// words are the words of a text, a unit together with its number.
+func words(text string) []string {
+	var all []string
+	for _, word := range strings.Fields(text) {
+		last := len(all) - 1
+		switch strings.TrimRight(word, ".,;:)") {
+		case "ns", "us", "ms", "s", "%", "x", "B", "KiB", "MiB", "GiB", "TiB", "samples/s", "items/s":
+			if last >= 0 && all[last][len(all[last])-1] >= '0' && all[last][len(all[last])-1] <= '9' {
+				all[last] += " " + word
+				continue
+			}
+		}
+		all = append(all, word)
+	}
+	return all
 }

@@ -27,6 +27,7 @@ func TestUnitsReadWell(t *testing.T) {
 
 func TestLinesBreakBetweenWords(t *testing.T) {
 	assert.Equal(t, "- one two\n  three\n  averyveryverylongword\n", wrap("one two three averyveryverylongword", "- ", "  ", 9))
+	assert.Equal(t, "after\n400 ms\n(3 %)\n", wrap("after 400 ms (3 %)", "", "", 9))
 	assert.Equal(t, "\n", wrap("", "", "", 9))
 }
 
