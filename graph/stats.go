@@ -92,6 +92,7 @@ func sinkStats(o outletStats) SinkStats {
 		s.Busy += time.Duration(p.Busy)
 	}
 	s.SteadyWait, s.SteadyBusy = s.Steady, time.Duration(o.phases[meter.InSteady].Busy)
+	s.SteadyItems = o.phases[meter.InSteady].Items
 	if all := s.SteadyWait + s.SteadyBusy; all > 0 {
 		ratio := float64(s.SteadyWait) / float64(all)
 		s.WaitRatio = &ratio

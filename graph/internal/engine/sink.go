@@ -42,8 +42,8 @@ type Sink[T any] struct {
 	ended bool
 }
 
-// PhaseTimes are the sink's times in one phase.
-type PhaseTimes struct{ Wait, Busy int64 }
+// PhaseTimes are the sink's times in one phase, and how many items it was busy with.
+type PhaseTimes struct{ Wait, Busy, Items int64 }
 
 // Start begins the sink's lifetime.
 func (s *Sink[T]) Start(r *Run) {
@@ -166,6 +166,7 @@ func (s *Sink[T]) busy() {
 	}
 	s.mu.Lock()
 	s.phase[when].Busy += d
+	s.phase[when].Items += s.n
 	s.mu.Unlock()
 	s.Meter.Service.Add(d/s.n, s.n)
 	s.Meter.Done.Add(s.n)
