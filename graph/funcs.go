@@ -64,12 +64,17 @@ func (c collect[T]) Check() error {
 }
 
 func (c collect[T]) Open(context.Context, *Env) (Transform[T, []T], error) {
+	var undo func([]T, int)
+	if release := hooksOf[T](nil).release; release != nil {
+		undo = func(out []T, row int) { release(out[row]) }
+	}
 	return Transform[T, []T]{Group: &Group[T, []T]{
 		Size:  c.Size,
 		Fresh: true,
 		Slab:  func() ([]T, error) { return make([]T, c.Size), nil },
 		Row:   func(_ *Call, out []T, row int, in T) error { out[row] = in; return nil },
 		Fill:  func(out []T, to, from int) { out[to] = out[from] },
+		Undo:  undo,
 		Done: func(out []T, n int, _ int64, _ []item.Row, free func()) []T {
 			free()
 			return out[:n:n]

@@ -361,6 +361,7 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 			return g.Row(calls[worker], out, row, c.V)
 		},
 		Fill: g.Fill,
+		Undo: g.Undo,
 		Done: g.Done,
 		Meta: h.rowOf,
 		StandIn: func(to, from *item.Row) {

@@ -74,6 +74,8 @@ type Group[A, B any] struct {
 	Row func(c *Call, out B, row int, in A) error
 	// Fill copies row from to row to, for a sample that was skipped.
 	Fill func(out B, to, from int)
+	// Undo, if set, gives up what a filled row holds, when its group is not handed on.
+	Undo func(out B, row int)
 	// Done ends a group of n rows and gives what is handed on. meta tells the rows' keys, positions and hashes; it is
 	// valid until free, which must be called once, when the output may be filled again.
 	Done func(out B, n int, number int64, meta []item.Row, free func()) B

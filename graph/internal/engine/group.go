@@ -27,6 +27,8 @@ type Group[A, B, M any] struct {
 	// Row fills a row, and releases the input unless it fails.
 	Row  func(worker int, out B, row int, c *edge.Cell[A]) error
 	Fill func(out B, to, from int)
+	// Undo, if set, gives a filled row up whose output is not handed on.
+	Undo func(out B, row int)
 	Done func(out B, n int, number int64, meta []M, free func()) B
 	// Fresh: outputs are not used again; each gets memory of its own.
 	Fresh bool
@@ -55,6 +57,7 @@ type groups[B, M any] struct {
 	number   int64 // of the next output in its epoch
 	epoch    int32
 	due      []*slab[B, M]
+	active   map[*slab[B, M]]struct{} // begun and not completed
 	grants   map[int64]grant[B, M]
 	firstErr error
 	started  bool
@@ -79,6 +82,7 @@ type slab[B, M any] struct {
 	short   bool
 	left    atomic.Int64 // rows still to be filled
 	bad     []bool       // rows without a sample of their own
+	filled  []bool
 	nbad    atomic.Int64
 	meta    []M
 	errRow  int
@@ -92,6 +96,7 @@ type slab[B, M any] struct {
 func (g *Group[A, B, M]) Start(r *Run) {
 	g.clock, g.run = r.Clock, r
 	g.g.grants = make(map[int64]grant[B, M])
+	g.g.active = make(map[*slab[B, M]]struct{})
 	g.In.Group = g.assign
 	g.Out.Upstream(g.In.Cut)
 	r.OnEnd(g.In.Abort)
@@ -178,7 +183,7 @@ func (g *Group[A, B, M]) begin(epoch int32) bool {
 		o, s.free = s.free[len(s.free)-1], s.free[:len(s.free)-1]
 	case s.made < g.Slabs+s.extra:
 		s.made++
-		o = &slab[B, M]{bad: make([]bool, g.Size), meta: make([]M, g.Size)}
+		o = &slab[B, M]{bad: make([]bool, g.Size), filled: make([]bool, g.Size), meta: make([]M, g.Size)}
 		o.free = func() { g.back(o) }
 	default:
 		if s.since == 0 {
@@ -203,6 +208,7 @@ func (g *Group[A, B, M]) begin(epoch int32) bool {
 		s.since = 0
 		g.waiting.Store(false)
 	}
+	s.active[o] = struct{}{}
 	s.opened++
 	s.number++
 	s.open = o
@@ -323,6 +329,7 @@ func (w *filler[A, B, M]) rows(cells []edge.Cell[A], at grant[B, M], err error) 
 		switch {
 		case rerr == nil:
 			c.End()
+			at.s.filled[row] = true
 			done++
 		case g.Skip && err == nil:
 			skipped++
@@ -373,24 +380,38 @@ func (w *filler[A, B, M]) complete(o *slab[B, M]) {
 	p := &w.part
 	*p = edge.Part[B]{Lo: o.ordinal, N: 1, Cells: p.Cells[:0]}
 	o.trail.Done = w.m.Last()
+	g.In.WithLock(func() { delete(g.g.active, o) })
 	good := int64(o.n) - o.nbad.Load()
 	switch {
 	case o.err != nil:
 		p.Err = o.err
+		g.undo(o)
 		g.In.WithLock(func() { g.recycle(o) })
 	case good == 0, o.short && g.DropLast:
 		g.Meter.Dropped.Add(good)
 		p.Hole = o.trail
+		g.undo(o)
 		g.back(o)
 	default:
 		if o.nbad.Load() > 0 {
 			w.standIns(o)
 		}
+		clear(o.filled)
 		c := edge.Cell[B]{Tag: o.last}
 		c.Trail, c.Ext, c.Flags = o.trail, edge.NewExt(), 0
 		c.Ext.Count = o.n
 		c.V = g.Done(o.v, o.n, o.number, o.meta[:o.n], o.free)
 		p.Cells = append(p.Cells, c)
+	}
+}
+
+// undo gives up the rows of an output that is not handed on.
+func (g *Group[A, B, M]) undo(o *slab[B, M]) {
+	for row := range o.filled[:o.n] {
+		if o.filled[row] && g.Undo != nil {
+			g.Undo(o.v, row)
+		}
+		o.filled[row] = false
 	}
 }
 
@@ -441,9 +462,11 @@ func (w *filler[A, B, M]) last() {
 			o = nil
 		}
 	})
-	if !w.endDue() || o == nil || w.g.run.Over() {
-		return
+	if w.endDue() && o != nil && !w.g.run.Over() {
+		w.m.Spent(meter.WaitIn, w.g.clock.Now())
+		w.end(o)
 	}
-	w.m.Spent(meter.WaitIn, w.g.clock.Now())
-	w.end(o)
+	for o := range w.g.g.active { // the run was broken off in the middle of these
+		w.g.undo(o)
+	}
 }

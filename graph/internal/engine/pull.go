@@ -69,7 +69,7 @@ func (w *worker[A, B]) one(cell edge.Cell[A], lo int64) ([]edge.Cell[B], error) 
 	now := w.r.Clock.Now()
 	w.m.Spent(meter.Busy, now)
 	w.out.stamp(now)
-	w.account(in, now-t0, now)
+	w.account(in, now-t0)
 	if s.Finish != nil || s.Hash != nil {
 		w.finish(now)
 	}
@@ -83,6 +83,7 @@ func (w *worker[A, B]) one(cell edge.Cell[A], lo int64) ([]edge.Cell[B], error) 
 func (g *Group[A, B, M]) Pull(r *Run, in Pull[A]) Pull[B] {
 	g.clock, g.run = r.Clock, r
 	g.g.grants = make(map[int64]grant[B, M])
+	g.g.active = make(map[*slab[B, M]]struct{})
 	w := &filler[A, B, M]{g: g, k: 1}
 	w.take.W = edge.NewWaiter()
 	var ahead []edge.Cell[A] // the next epoch's first item

@@ -75,9 +75,9 @@ type worker[A, B any] struct {
 	take edge.Taker[A]
 	part edge.Part[B]
 
-	k, bound  int
-	usual     int64 // service of an item, as the last slices had it
-	calmAfter int64 // until then slices are of one item, to find out which one is slow
+	k, bound int
+	usual    int64 // service of an item, as the last slice had it
+	singles  int64 // so many slices are of one item, to find out which one is slow
 }
 
 func (w *worker[A, B]) run() {
@@ -162,7 +162,7 @@ func (w *worker[A, B]) step(in []edge.Cell[A], lo, epochLo int64, fresh bool) (n
 	now := w.r.Clock.Now()
 	w.m.Spent(meter.Busy, now)
 	w.out.stamp(now)
-	w.account(in[:n], now-t0-w.out.idle, now)
+	w.account(in[:n], now-t0-w.out.idle)
 	if s.Finish != nil || s.Hash != nil {
 		now = w.finish(now)
 	}
@@ -182,7 +182,7 @@ func (w *worker[A, B]) guard(in []edge.Cell[A]) (done int, err error, stack []by
 }
 
 // account counts a worked-off slice and sets the length of the next one.
-func (w *worker[A, B]) account(in []edge.Cell[A], took, now int64) {
+func (w *worker[A, B]) account(in []edge.Cell[A], took int64) {
 	m, o := w.s.Meter, &w.out
 	n := int64(len(in)) - o.Marks
 	if n > 0 {
@@ -193,7 +193,7 @@ func (w *worker[A, B]) account(in []edge.Cell[A], took, now int64) {
 		if n > 1 && !m.Sliced.Load() {
 			m.Sliced.Store(true)
 		}
-		w.adapt(each, n, took, now)
+		w.adapt(each, n, took)
 		if n == 1 && m.Slowest.Beats(each) {
 			m.Slowest.Add(w.slowKey(in), each)
 		}
@@ -221,18 +221,24 @@ func (w *worker[A, B]) slowKey(in []edge.Cell[A]) string {
 	return ""
 }
 
-// adapt chooses the length of the next slice: at most double, down at once. A slice far above the usual time makes the
-// worker look at single items for a second.
-func (w *worker[A, B]) adapt(each, n, took, now int64) {
-	if n > 1 && w.usual > 0 && each > 8*w.usual {
-		w.calmAfter = now + 1e9
+// adapt chooses the length of the next slice: at most double, down at once. After a slice far above the usual time the
+// worker looks at single items for a while. What takes less than 8 targets is left alone: it may be the scheduler.
+func (w *worker[A, B]) adapt(each, n, took int64) {
+	if n > 1 && took > 8*max(target, n*w.usual) && w.usual > 0 {
+		w.singles = 4 * MaxSlice
+	}
+	// One slice in many loses its processor; two in a row tell of the items. Downstream cuts a long slice short anyway.
+	quick := each
+	if w.usual > 0 {
+		quick = min(each, w.usual)
 	}
 	w.usual = each
 	want := MaxSlice
-	if took > 0 {
-		want = int(min(int64(MaxSlice), target*n/took))
+	if quick > 0 {
+		want = int(min(int64(MaxSlice), target/quick))
 	}
-	if now < w.calmAfter {
+	if w.singles > 0 {
+		w.singles--
 		want = 1
 	}
 	w.k = max(1, min(2*w.k, want, w.bound))
