@@ -126,7 +126,7 @@ func (l *layout) fix(in *item.Sample) error {
 
 // slab takes the memory of one batch.
 func (l *layout) slab() (*item.Batch, error) {
-	b := &item.Batch{Rows: make([]item.Row, 0, l.size), Columns: make([]item.Column, len(l.cols))}
+	b := &item.Batch{Columns: make([]item.Column, len(l.cols))}
 	for i, c := range l.cols {
 		out := item.Column{Name: c.name, Kind: c.kind, DType: c.dtype, Shape: c.shape.Prepend(l.size)}
 		switch c.kind {
@@ -145,7 +145,6 @@ func (l *layout) slab() (*item.Batch, error) {
 // row copies a sample into its place. Workers write to rows of one slab at once, so nothing but the row is touched; the
 // columns may still be cut to the length of the batch before.
 func (l *layout) row(_ *graph.Call, out *item.Batch, row int, in *item.Sample) error {
-	defer in.Release()
 	if in.Len() != len(l.cols) {
 		return l.odd(in)
 	}
@@ -162,6 +161,7 @@ func (l *layout) row(_ *graph.Call, out *item.Batch, row int, in *item.Sample) e
 		}
 		put(&out.Columns[i], c, row, v)
 	}
+	in.Release()
 	return nil
 }
 
@@ -252,9 +252,9 @@ func (l *layout) fill(out *item.Batch, to, from int) {
 }
 
 // done cuts the columns to n rows and labels the batch.
-func (l *layout) done(out *item.Batch, n int, number int64, meta []item.Row, free func()) {
+func (l *layout) done(out *item.Batch, n int, number int64, meta []item.Row, free func()) *item.Batch {
 	out.Number, out.Handle = number, nil
-	out.Rows = append(out.Rows[:0], meta...)
+	out.Rows = meta
 	if len(meta) > 0 {
 		out.Epoch = meta[0].Pos.Epoch
 	}
@@ -271,4 +271,5 @@ func (l *layout) done(out *item.Batch, n int, number int64, meta []item.Row, fre
 		}
 	}
 	out.OnRelease(free)
+	return out
 }
