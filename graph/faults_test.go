@@ -152,7 +152,7 @@ func faultAt(t *testing.T, stage, fault string, workers int, at int64) bool {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
-		var run *graph.Run
+		var run atomic.Pointer[graph.Run]
 		trip := func(here string) error {
 			if here != stage || calls.Add(1)-1 != at {
 				return nil
@@ -166,7 +166,9 @@ func faultAt(t *testing.T, stage, fault string, workers int, at int64) bool {
 			case "cancel":
 				cancel(errBad)
 			case "stop":
-				run.Stop()
+				if r := run.Load(); r != nil {
+					r.Stop()
+				}
 			}
 			return nil
 		}
@@ -181,9 +183,9 @@ func faultAt(t *testing.T, stage, fault string, workers int, at int64) bool {
 		out := graph.Output(b, "out")
 		r, err := p.Start(ctx)
 		require.NoError(t, err)
-		run = r
+		run.Store(r)
 		var seen error
-		for v, err := range out.All(run) {
+		for v, err := range out.All(r) {
 			if err != nil {
 				seen = err
 				break
@@ -197,8 +199,8 @@ func faultAt(t *testing.T, stage, fault string, workers int, at int64) bool {
 				_ = trip("sink")
 			}
 		}
-		err = run.Wait()
-		require.Equal(t, err, run.Wait(), "Wait tells the same again")
+		err = r.Wait()
+		require.Equal(t, err, r.Wait(), "Wait tells the same again")
 		if hit.Load() && (fault == "error" || fault == "panic" || fault == "cancel") {
 			require.ErrorIs(t, err, errBad)
 			require.ErrorIs(t, seen, errBad)
@@ -206,7 +208,7 @@ func faultAt(t *testing.T, stage, fault string, workers int, at int64) bool {
 			require.NoError(t, err)
 		}
 		require.Zero(t, live.Load(), "every item is released")
-		require.Empty(t, run.Snapshot().Totals.Unbalanced, "at call %d", at)
+		require.Empty(t, r.Snapshot().Totals.Unbalanced, "at call %d", at)
 	})
 	return hit.Load()
 }
