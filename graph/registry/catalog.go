@@ -179,11 +179,9 @@ func (e Entry) faults() (errs []error) {
 	if e.Summary == "" {
 		errs = append(errs, fmt.Errorf("kind %q has no summary", e.Name))
 	}
+	errs = append(errs, e.wrong...)
 	seen := map[string]bool{}
 	for _, f := range e.Fields {
-		if msg := f.fault(); msg != "" {
-			errs = append(errs, fmt.Errorf("kind %q, field %q: %s", e.Name, f.Name, msg))
-		}
 		if seen[f.Name] {
 			errs = append(errs, fmt.Errorf("kind %q has two fields %q", e.Name, f.Name))
 		}
@@ -192,7 +190,7 @@ func (e Entry) faults() (errs []error) {
 	return errs
 }
 
-// fault is what is wrong with a field's declaration. The field's config is a fresh one, all zero.
+// fault is what is wrong with a field's declaration. The field's config is a fresh one, all zero; it is changed.
 func (f *Field) fault() string {
 	switch {
 	case !nameForm.MatchString(f.Name):

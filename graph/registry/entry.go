@@ -40,6 +40,7 @@ type Entry struct {
 	decode  func(settings []Member, dir string) (any, []Problem)
 	join    func(p *graph.Pipeline, id string, config any, in Port, opts []graph.Option) Port
 	sampler func(config any) graph.Sampling
+	wrong   []error // faults of the fields
 }
 
 // Decode makes the kind's config struct of the settings written in a spec that lies in dir. It finds every problem at
@@ -95,6 +96,12 @@ func newEntry[C any](r Role, m Meta, bind func(*C, *Fields)) Entry {
 	}
 	if l, ok := any(c).(graph.Randomizer); ok {
 		e.Random = l.Random()
+	}
+	var blank C
+	for _, f := range fieldsOf(&blank, bind) {
+		if msg := f.fault(); msg != "" {
+			e.wrong = append(e.wrong, fmt.Errorf("kind %q, field %q: %s", m.Name, f.Name, msg))
+		}
 	}
 	e.decode = func(settings []Member, dir string) (any, []Problem) {
 		var c C

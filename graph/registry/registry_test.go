@@ -232,6 +232,14 @@ func TestCatalogReportsEveryFaultAtOnce(t *testing.T) {
 	}
 }
 
+func TestACatalogCanBeMadeTwiceOfTheSameEntries(t *testing.T) {
+	e := entry[*item.Sample]()
+	for range 2 {
+		_, err := registry.NewCatalog(e)
+		require.NoError(t, err)
+	}
+}
+
 func TestCatalogFindsKindsByName(t *testing.T) {
 	c, err := registry.NewCatalog(entry[*item.Sample](), entry[*item.Batch]())
 	require.NoError(t, err)

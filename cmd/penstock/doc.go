@@ -1,0 +1,14 @@
+// Command penstock runs input pipelines that are declared in YAML, checks them and says which stage starves the
+// accelerator.
+//
+//	penstock synth images data/train          make a small data set
+//	penstock lint train.yaml                  every problem at once, opens nothing
+//	penstock run train.yaml                   run it: one live line, then the table and the verdict
+//	penstock run train.yaml --set decode.workers=8 --report before.json
+//	penstock inspect train.yaml --at decode   the first item there
+//	penstock kinds collate                    fields, defaults, limits
+//	penstock help spec                        how a spec is written
+//
+// Results go to standard output, progress and messages to standard error. Exit codes: 0 done, 1 the run failed, 2 the
+// command line or the spec is wrong, 130 interrupted, 143 terminated. It uses no network and reports to nobody.
+package main

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/penstock-go/penstock/graph"
+	"github.com/penstock-go/penstock/graph/report"
+)
+
+// given says which options stand on the command line.
+func (f *flags) given() map[string]bool {
+	m := map[string]bool{}
+	f.Visit(func(x *flag.Flag) { m[x.Name] = true })
+	return m
+}
+
+// checkReport refuses a report that could not be written, before a long run rather than after it.
+func checkReport(file string) error {
+	switch ext := strings.ToLower(filepath.Ext(file)); ext {
+	case ".json", ".txt", ".md":
+	case ".html":
+		return fmt.Errorf("--report %q: HTML reports are not built yet; end the name in .json, .txt or .md", file)
+	default:
+		return fmt.Errorf("--report %q: the ending picks the form; wanted .json, .txt or .md, got %q", file, ext)
+	}
+	if st, err := os.Stat(file); err == nil && st.IsDir() {
+		return fmt.Errorf("--report %q is a folder", file)
+	}
+	dir := filepath.Dir(file)
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return fmt.Errorf("--report %q: there is no folder %q", file, dir)
+	}
+	return nil
+}
+
+// writeReport writes a report in the form that its name asks for. The file appears whole or not at all.
+func writeReport(file string, s graph.Snapshot) error {
+	var text []byte
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".json":
+		b, err := report.JSON(s)
+		if err != nil {
+			return err
+		}
+		text = b
+	case ".md":
+		text = []byte(report.Markdown(s))
+	default:
+		text = []byte(report.Table(s))
+	}
+	if st, err := os.Stat(file); err == nil && !st.Mode().IsRegular() {
+		return os.WriteFile(file, text, 0o666) // a pipe or a device cannot be replaced
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(text)
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Chmod(tmp.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(tmp.Name())
+	}
+	return err
+}
