@@ -2,7 +2,9 @@ package sources
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -30,12 +32,16 @@ const defaultMaxBytes = 256 << 20
 // cannot be read, or is empty, is an error when its turn comes, for on_error to decide on. What is left out is counted
 // and told in the report's warnings. A folder without any files is an error.
 //
+// Synth is for trying things out: if Root does not exist, Open first makes that many pictures there (see [PhotoFolder])
+// and a warning says so. A folder that is there is never written to.
+//
 // Open lists the tree once; the list takes about 10 bytes a file. It may be read by any number of workers. Cost: the
 // system calls open, stat, read, close, and a copy into recycled memory.
 type Folder struct {
 	Root       string
 	Extensions []string
 	MaxBytes   int64
+	Synth      int
 }
 
 // Bind names the fields.
@@ -43,6 +49,8 @@ func (f *Folder) Bind(b *registry.Fields) {
 	b.Path(&f.Root, "root", "", "the folder; its first level of folders are the classes", registry.Required())
 	b.Texts(&f.Extensions, "extensions", nil, "if given, only files whose names end in one of these; case does not matter")
 	b.Size(&f.MaxBytes, "max_bytes", defaultMaxBytes, "a larger file is an error", registry.Min(1))
+	b.Int(&f.Synth, "synth", 0, "if root does not exist, make this many pictures there first; 0: that is an error",
+		registry.Min(0), registry.Max(1_000_000))
 }
 
 // Check refuses settings that are out of range.
@@ -58,6 +66,9 @@ func (Folder) Schema(item.Schema) (item.Schema, error) { return encodedSchema(),
 func (f Folder) Open(ctx context.Context, env *graph.Env) (graph.Reader[*item.Sample], error) {
 	f = registry.Filled(f, (*Folder).Bind)
 	var none graph.Reader[*item.Sample]
+	if err := f.make(ctx, env); err != nil {
+		return none, err
+	}
 	l, err := scan(ctx, f.Root, f.Extensions)
 	if err != nil {
 		return none, err
@@ -75,6 +86,25 @@ func (f Folder) Open(ctx context.Context, env *graph.Env) (graph.Reader[*item.Sa
 			return fileSample(c, &l.paths, i, f.Root, l.label(i), f.MaxBytes)
 		},
 	}, nil
+}
+
+// make fills a folder that does not exist, if that is wished for. Where two runs start at once, one of them makes it.
+func (f Folder) make(ctx context.Context, env *graph.Env) error {
+	if f.Synth == 0 {
+		return nil
+	}
+	if _, err := os.Lstat(f.Root); !errors.Is(err, os.ErrNotExist) {
+		return nil // what else may be wrong, listing it tells
+	}
+	n, err := PhotoFolder{Count: f.Synth}.Write(ctx, f.Root)
+	if err != nil {
+		if _, serr := os.Lstat(f.Root); serr == nil && context.Cause(ctx) == nil {
+			return nil
+		}
+		return fmt.Errorf("making pictures in %q: %w", f.Root, err)
+	}
+	env.Warn(fmt.Sprintf("made %d pictures (%d bytes) in %q, which did not exist", f.Synth, n, f.Root))
+	return nil
 }
 
 // Classes lists the classes of a folder in the order of their labels, as [Folder] has them. It reads no deeper than the

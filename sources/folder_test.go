@@ -139,6 +139,20 @@ func TestFolderNeedsARootItCanRead(t *testing.T) {
 	}
 }
 
+func TestFolderMakesPicturesOnlyWhereThereIsNothing(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "new", "data")
+	for range 2 {
+		r, err := Folder{Root: root, Synth: 7}.Open(t.Context(), env())
+		require.NoError(t, err)
+		assert.Equal(t, int64(7), r.Len)
+	}
+	there := t.TempDir()
+	_, err := Folder{Root: there, Synth: 7}.Open(t.Context(), env())
+	assert.ErrorIs(t, err, graph.ErrEmpty, "a folder that is there is never written to")
+	_, err = Folder{Root: "/proc/no/such", Synth: 7}.Open(t.Context(), env())
+	assert.ErrorContains(t, err, "making pictures in")
+}
+
 func TestFolderStopsListingWhenTheRunEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
