@@ -83,8 +83,5 @@ type FieldError struct {
 // Error is the message.
 func (e *FieldError) Error() string { return e.Msg }
 
-// ErrStopped is what a source's emit returns when the run is over. It is never reported.
-var ErrStopped = errors.New("the run is over")
-
 // ErrEmpty says that a source has nothing to give.
 var ErrEmpty = errors.New("no samples")

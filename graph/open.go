@@ -230,7 +230,7 @@ func openStage[A, B any](b *builder, n *node, st Stage[A, B]) error {
 		WrapOpen: func(worker int, op string, err error) error { return b.wrapOpen(s, worker, op, err) },
 		Key:      hin.keyOf,
 	}
-	finishing(b, s, e, &hout)
+	finish(b, s, &hout, &e.Finish, &e.Hash)
 	b.launch(func() { e.Start(b.eng) })
 	if b.p.sync {
 		b.pulls[n.no] = e.Pull(b.eng, b.pulls[n.ins[0].no].(engine.Pull[A]))
@@ -284,14 +284,15 @@ func failedKey[A any](h *hooks[A], c *edge.Cell[A], err error) (key string) {
 	return h.keyOf(c)
 }
 
-// finishing sets what is done with outputs on their way out.
-func finishing[A, B any](b *builder, s *stageRun, e *engine.Stage[A, B], h *hooks[B]) {
+// finish sets what is done with outputs on their way out: their size is noted, and they are hashed where no later stage
+// of samples will do it.
+func finish[T any](b *builder, s *stageRun, h *hooks[T], size, hash *func(*edge.Cell[T])) {
 	if h.bytes != nil {
-		e.Finish = func(c *edge.Cell[B]) {
-			size := h.bytes(c.V)
-			s.m.BytesOut.Add(size)
+		*size = func(c *edge.Cell[T]) {
+			n := h.bytes(c.V)
+			s.m.BytesOut.Add(n)
 			if c.Ext != nil && c.Ext.Hold != nil {
-				b.run.bytes.sized(c.Ext.Hold, size)
+				b.run.bytes.sized(c.Ext.Hold, n)
 			}
 		}
 	}
@@ -302,11 +303,11 @@ func finishing[A, B any](b *builder, s *stageRun, e *engine.Stage[A, B], h *hook
 		if !b.hashes(s.n) {
 			return
 		}
-		e.Hash = func(c *edge.Cell[B]) {
+		*hash = func(c *edge.Cell[T]) {
 			if c.Ext == nil {
 				c.Ext = edge.NewExt()
 			}
-			c.Ext.Hash = h.hash(c.V)
+			c.Ext.Hash = max(1, h.hash(c.V)) // 0 stands for "not hashed"
 		}
 	})
 }

@@ -113,21 +113,26 @@ func sourceStage[T any](b *builder, s *stageRun, in *edge.Edge[struct{}], read f
 		WrapOpen: func(worker int, op string, err error) error { return b.wrapOpen(s, worker, op, err) },
 		Key:      hin.keyOf,
 	}
-	finishing(b, s, e, &hout)
+	finish(b, s, &hout, &e.Finish, &e.Hash)
 	if hout.bytes == nil {
 		b.run.bytes.known.Store(false)
 		return e
 	}
-	peak, grow := peakBelow[T](s.n)
-	g := newGate(b.run.bytes, hout.bytes, peak, grow, func(c *edge.Cell[T], err error) error {
-		s.m.Done.Add(-1)
-		s.m.Failed.Add(1)
-		return &StageError{Pipeline: b.p.name, Stage: s.n.id, Key: hout.keyOf(c), Pos: posOf(&c.Tag), Op: "admit", Err: err}
-	})
+	g := sourceGate(b, s, &hout)
 	in.Upstream(g.lane.Stop)
 	b.eng.OnEnd(g.lane.Stop)
 	e.Gate = g
 	return e
+}
+
+// sourceGate makes the gate through which a source's items pass as there are bytes for them.
+func sourceGate[T any](b *builder, s *stageRun, h *hooks[T]) *gate[T] {
+	peak, grow := peakBelow[T](s.n)
+	return newGate(b.run.bytes, h.bytes, peak, grow, func(c *edge.Cell[T], err error) error {
+		s.m.Done.Add(-1)
+		s.m.Failed.Add(1)
+		return &StageError{Pipeline: b.p.name, Stage: s.n.id, Key: h.keyOf(c), Pos: posOf(&c.Tag), Op: "admit", Err: err}
+	})
 }
 
 // peakBelow finds the stages below a source that tell how large its items become; grow says that there are stages

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 )
@@ -22,3 +23,6 @@ func Safely(f func() error) (err error) {
 	defer func() { err, _ = recovered(recover(), err) }()
 	return f()
 }
+
+// errOver is what emit returns when nobody wants more.
+var errOver = errors.New("the run is over")

@@ -79,6 +79,18 @@ func (w *worker[A, B]) one(cell edge.Cell[A], lo int64) ([]edge.Cell[B], error) 
 	return w.out.cells, err
 }
 
+// PullFrom takes from an edge one item at a time.
+func PullFrom[T any](e *edge.Edge[T], clock *meter.Clock) Pull[T] {
+	take := edge.Taker[T]{W: edge.NewWaiter()}
+	return func() (c edge.Cell[T], ok bool, err error) {
+		sl := e.Take(&take, clock, 1, clock.Now())
+		if !sl.OK {
+			return c, false, e.Err()
+		}
+		return sl.Cells[0], true, nil
+	}
+}
+
 // Pull runs the group by pulling from in.
 func (g *Group[A, B, M]) Pull(r *Run, in Pull[A]) Pull[B] {
 	g.clock, g.run = r.Clock, r

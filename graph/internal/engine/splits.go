@@ -1,0 +1,349 @@
+package engine
+
+import (
+	"sync"
+
+	"github.com/penstock-go/penstock/graph/internal/edge"
+	"github.com/penstock-go/penstock/graph/internal/meter"
+)
+
+// endOfSplit flags the cell after a split's last record.
+const endOfSplit uint16 = 1 << 15
+
+// Splits is the running form of a source that is read forward, in splits. Width splits are open at once and give one
+// record each in turn; when one ends, the next split takes its turn. Which split follows is known from the records
+// alone, so the order depends on no worker. Each open split is a lane with a goroutine of its own, of which Workers
+// read at a time.
+type Splits[T any] struct {
+	Meter   *meter.Stage
+	Workers int
+	Width   int
+	N       int // splits of an epoch
+	Epochs  int // below 0: forever
+	Out     *edge.Edge[T]
+	// Read emits the records of the split whose turn this is.
+	Read func(lane int, epoch int64, turn int, emit func(T) error) error
+	// Tag is a record's tag.
+	Tag func(epoch int64, turn int, record int64) edge.Tag
+	// Wrap makes the error of a split after so many records; Skip, if set, takes it and the split ends there.
+	Wrap func(lane int, t *edge.Tag, err error, stack []byte) error
+	Skip func(t *edge.Tag, err error)
+	Drop func(*edge.Cell[T])
+	// Finish and Hash are as in Stage.
+	Finish, Hash func(*edge.Cell[T])
+	Gate         Gate[T]
+
+	r       *Run
+	lanes   []*splitLane[T]
+	tokens  chan struct{}
+	mu      sync.Mutex
+	drained bool
+}
+
+// splitLane reads one split after the other.
+type splitLane[T any] struct {
+	no     int
+	next   chan turn
+	edge   *edge.Edge[T]
+	take   edge.Taker[T]
+	cells  []edge.Cell[T]
+	m      *meter.Worker
+	wait   *edge.Waiter
+	part   edge.Part[T]
+	lo     int64
+	k      int
+	record int64
+	epoch  int64 // of the split being taken
+}
+
+type turn struct {
+	epoch int64
+	turn  int
+}
+
+// Drain ends the source after the records that are read already.
+func (s *Splits[T]) Drain() {
+	s.mu.Lock()
+	s.drained = true
+	s.mu.Unlock()
+}
+
+func (s *Splits[T]) stopped() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.drained
+}
+
+// Start starts the lanes and what takes from them in turn.
+func (s *Splits[T]) Start(r *Run) {
+	s.r = r
+	s.tokens = make(chan struct{}, s.Workers)
+	for i := range min(s.Width, s.N) {
+		l := &splitLane[T]{no: i, next: make(chan turn, 1), k: 1, wait: edge.NewWaiter()}
+		l.edge = edge.New(edge.Config{Producers: 1, Consumers: 1, Ordered: true}, s.Drop)
+		l.take.W = edge.NewWaiter()
+		s.lanes = append(s.lanes, l)
+		r.OnEnd(l.edge.Abort)
+		r.Go(func() { s.run(l) })
+	}
+	s.Out.Upstream(s.cut)
+	r.OnEnd(s.Out.Abort)
+	r.Go(func() {
+		err := s.interleave()
+		s.cut()
+		for _, l := range s.lanes {
+			close(l.next)
+			for i := range l.cells {
+				s.Drop(&l.cells[i])
+			}
+		}
+		s.Out.Close(err)
+	})
+}
+
+func (s *Splits[T]) cut() {
+	for _, l := range s.lanes {
+		l.edge.Cut()
+	}
+}
+
+// run is a lane's goroutine: it reads the splits that it is given.
+func (s *Splits[T]) run(l *splitLane[T]) {
+	l.m = s.Meter.NewWorker(s.r.Clock.Now())
+	for t := range l.next {
+		s.tokens <- struct{}{}
+		l.m.Spent(meter.WaitIn, s.r.Clock.Now())
+		ok := s.split(l, t)
+		<-s.tokens
+		if !ok {
+			break
+		}
+	}
+	for range l.next { // until the interleaver has ended
+	}
+	l.m.Spent(meter.WaitIn, s.r.Clock.Now())
+	l.edge.Close(nil)
+}
+
+// split reads one split into the lane's edge. It says whether the lane goes on.
+func (s *Splits[T]) split(l *splitLane[T], t turn) bool {
+	l.record = 0
+	ended := false
+	emit := func(v T) error {
+		if ended {
+			return errOver
+		}
+		l.part.Cells = append(l.part.Cells, edge.Cell[T]{V: v, Tag: s.Tag(t.epoch, t.turn, l.record)})
+		l.record++
+		if len(l.part.Cells) >= l.k || l.edge.Starving() {
+			if !s.hand(l, nil) {
+				ended = true
+				return errOver
+			}
+		}
+		return nil
+	}
+	var stack []byte
+	err := func() (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err, stack = recovered(p, nil)
+			}
+		}()
+		return s.Read(l.no, t.epoch, t.turn, emit)
+	}()
+	if ended || s.r.Over() {
+		return false
+	}
+	end := s.Tag(t.epoch, t.turn, l.record)
+	if err != nil {
+		s.Meter.In.Add(1)
+		if s.Skip == nil {
+			s.Meter.Failed.Add(1)
+			s.hand(l, s.Wrap(l.no, &end, err, stack))
+			return false
+		}
+		s.Meter.Skipped.Add(1)
+		s.Skip(&end, err)
+		mark := end
+		mark.Flags |= edge.Skipped
+		if mark.Ext == nil {
+			mark.Ext = edge.NewExt()
+		}
+		l.part.Cells = append(l.part.Cells, edge.Cell[T]{Tag: mark})
+	}
+	end.Flags, end.Ext = endOfSplit|edge.Skipped, nil
+	l.part.Cells = append(l.part.Cells, edge.Cell[T]{Tag: end})
+	return s.hand(l, nil)
+}
+
+// hand puts what the lane has read into its edge. While it waits another lane may read.
+func (s *Splits[T]) hand(l *splitLane[T], err error) bool {
+	n := int64(len(l.part.Cells))
+	now := s.r.Clock.Now()
+	took := l.m.Spent(meter.Busy, now)
+	tr := &meter.Trail{Stage: s.Meter, Took: now - took, Done: now}
+	real := int64(0)
+	for i := range l.part.Cells {
+		c := &l.part.Cells[i]
+		c.Trail = tr
+		if !c.Skipped() {
+			real++
+		}
+	}
+	if real > 0 {
+		s.Meter.Service.Add(took/real, real)
+		s.Meter.Entered(int64(l.part.Cells[0].Epoch), real)
+		s.Meter.In.Add(real)
+		s.Meter.Done.Add(real)
+		if real > 1 && !s.Meter.Sliced.Load() {
+			s.Meter.Sliced.Store(true)
+		}
+	}
+	if err == nil {
+		want := MaxSlice
+		if took > 0 {
+			want = int(min(int64(MaxSlice), target*n/took))
+		}
+		l.k = max(1, min(2*l.k, want, MaxSlice))
+	}
+	l.part = edge.Part[T]{Lo: l.lo, N: n, Cells: l.part.Cells, Err: err}
+	l.lo += n
+	<-s.tokens
+	res := l.edge.Put(l.wait, s.r.Clock, &l.part, l.k, now)
+	s.tokens <- struct{}{}
+	l.m.Spent(meter.WaitOut, s.r.Clock.Now())
+	return res.OK
+}
+
+// interleave takes a record of each lane in turn, epoch after epoch.
+func (s *Splits[T]) interleave() error {
+	out := &splitOut[T]{s: s, wait: edge.NewWaiter(), k: 1}
+	for i, l := range s.lanes {
+		l.next <- turn{0, i}
+	}
+	for epoch := int64(0); s.Epochs < 0 || epoch < int64(s.Epochs); epoch++ {
+		last := s.Epochs >= 0 && epoch == int64(s.Epochs)-1
+		next := len(s.lanes)
+		for active := len(s.lanes); active > 0; {
+			for i, l := range s.lanes {
+				if l.epoch > epoch {
+					continue
+				}
+				for {
+					ok, err := s.fill(l, out)
+					if !ok || s.stopped() {
+						out.flush(err)
+						return err
+					}
+					c := l.cells[0]
+					l.cells = l.cells[1:]
+					if c.Flags&endOfSplit == 0 {
+						if !out.put(c) {
+							return nil
+						}
+						break
+					}
+					if next < s.N {
+						l.next <- turn{epoch, next}
+						next++
+						continue
+					}
+					active--
+					l.epoch = epoch + 1
+					if !last {
+						l.next <- turn{epoch + 1, i} // reads ahead of the epoch's edge
+					}
+					break
+				}
+			}
+		}
+	}
+	out.flush(nil)
+	return nil
+}
+
+// fill sees to it that a lane has a cell. What was taken from others is handed on before it waits.
+func (s *Splits[T]) fill(l *splitLane[T], out *splitOut[T]) (bool, error) {
+	if len(l.cells) > 0 {
+		return true, nil
+	}
+	if !out.flush(nil) {
+		return false, nil
+	}
+	sl := l.edge.Take(&l.take, s.r.Clock, l.k, s.r.Clock.Now())
+	if !sl.OK {
+		return false, l.edge.Err()
+	}
+	l.cells = sl.Cells
+	return true, nil
+}
+
+// splitOut collects what goes to the output edge.
+type splitOut[T any] struct {
+	s    *Splits[T]
+	wait *edge.Waiter
+	part edge.Part[T]
+	todo []edge.Cell[T]
+	lo   int64
+	k    int
+}
+
+func (o *splitOut[T]) put(c edge.Cell[T]) bool {
+	o.todo = append(o.todo, c)
+	if len(o.todo) < MaxSlice && !o.s.Out.Starving() {
+		return true
+	}
+	return o.flush(nil)
+}
+
+// flush hands everything on, with an error after it. False: nobody wants it.
+func (o *splitOut[T]) flush(err error) bool {
+	s := o.s
+	for i := range o.todo {
+		if c := &o.todo[i]; !c.Skipped() {
+			if s.Finish != nil {
+				s.Finish(c)
+			}
+			if s.Hash != nil {
+				s.Hash(c)
+			}
+		}
+	}
+	for len(o.todo) > 0 {
+		n := len(o.todo)
+		var gerr error
+		if s.Gate != nil {
+			if n, _, gerr = s.Gate.Admit(o.wait, o.lo, o.todo); n == 0 {
+				o.drop()
+				if gerr != nil {
+					s.Out.Put(o.wait, s.r.Clock, &edge.Part[T]{Lo: o.lo, N: 1, Err: gerr}, 1, s.r.Clock.Now())
+				}
+				return false
+			}
+		}
+		o.part = edge.Part[T]{Lo: o.lo, N: int64(n), Cells: append(o.part.Cells[:0], o.todo[:n]...)}
+		o.lo += int64(n)
+		o.todo = o.todo[:copy(o.todo, o.todo[n:])]
+		if !s.Out.Put(o.wait, s.r.Clock, &o.part, min(n, MaxSlice), s.r.Clock.Now()).OK {
+			o.drop()
+			return false
+		}
+	}
+	if err != nil {
+		s.Out.Put(o.wait, s.r.Clock, &edge.Part[T]{Lo: o.lo, N: 1, Err: err}, 1, s.r.Clock.Now())
+		return false
+	}
+	return true
+}
+
+func (o *splitOut[T]) drop() {
+	for i := range o.todo {
+		if !o.todo[i].Skipped() {
+			o.s.Meter.Lost.Add(1)
+			o.s.Meter.Done.Add(-1)
+		}
+		o.s.Drop(&o.todo[i])
+	}
+	o.todo = o.todo[:0]
+}
