@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/penstock-go/penstock/stages/jpeg"
 )
@@ -86,9 +87,9 @@ func probeJPEG(data []byte) (header, error) {
 	return h, nil
 }
 
-// jpegError puts the words first that tell a bad disk from a bad picture.
+// jpegError makes sure that the words come up that tell a bad picture from a bad disk.
 func jpegError(err error) error {
-	if errors.Is(err, jpeg.ErrCutShort) {
+	if errors.Is(err, jpeg.ErrCutShort) && !strings.Contains(err.Error(), errCutShort.Error()) {
 		return fmt.Errorf("%w: %w", errCutShort, err)
 	}
 	return err
