@@ -140,6 +140,8 @@ func (r *Run) Wait() error {
 				err = cerr
 			}
 		}
+		r.mu.Lock() // a snapshot may be taken at the same time
+		defer r.mu.Unlock()
 		r.err = err
 		r.elapsed = time.Duration(r.clock.Now())
 		r.cpuUsed, r.gcUsed = host.CPUTime()-r.cpu, gcPauses()-r.pauses

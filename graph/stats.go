@@ -33,9 +33,11 @@ func (r *Run) Snapshot() Snapshot {
 		Elapsed: time.Duration(r.clock.Now()), Balanced: true,
 	}
 	s.CPU, s.GCPause = host.CPUTime()-r.cpu, gcPauses()-r.pauses
+	r.mu.Lock()
 	if r.elapsed > 0 {
 		s.Totals.Elapsed, s.CPU, s.GCPause = r.elapsed, r.cpuUsed, r.gcUsed
 	}
+	r.mu.Unlock()
 	if o.first > 0 {
 		d := time.Duration(o.first)
 		s.Totals.FirstBatch = &d
@@ -70,8 +72,8 @@ func (r *Run) Snapshot() Snapshot {
 	}
 	s.Memory = r.memoryStats()
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	s.Warnings = append([]string(nil), r.warnings...)
-	r.mu.Unlock()
 	if r.err != nil {
 		s.Err = r.err.Error()
 	}
