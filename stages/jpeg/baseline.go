@@ -97,56 +97,61 @@ func readAC(blk *[64]int16, tab *acTable, zq *[256]uint32, buf *[bufLen + margin
 		acc |= binary.BigEndian.Uint64(buf[p:p+8]) >> (n & 63)
 		p += (63 - n) >> 3
 		n |= 56
-		e := tab.pair[acc>>(64-acBits)]
-		if e == 0 {
-			l := tab.long(acc)
-			if l == 0 {
+		e := &tab.t[acc>>(64-acBits)]
+		if e.bits == 0 {
+			if e = tab.longCode(e, acc); e.bits == 0 {
 				return acc, n, p, 64
 			}
-			e = uint64(l)
 		}
-		a0 := acc
-		t := acc << (e >> 8 & 63)
-		acc <<= e & 63
-		n -= uint(e & 63)
+		t := acc << (e.code & 63)
 		m := uint64(int64(^t) >> 63)
-		k1 := k + uint8(e>>24)
-		k = k1 + uint8(e>>32)
+		v := int32(((t^m)>>1>>(e.shift&63))^m) - int32(m)
+		k1 := k + e.adv
+		k = k1 + e.adv2
 		z := zq[k]
-		blk[z&63] = int16(int32(int64(e)>>48) * int32(z>>8))
+		blk[z&63] = int16(int32(e.v2) * int32(z>>8))
 		z = zq[k1]
-		blk[z&63] = int16((int32(((t^m)>>1>>(e>>16&63))^m) - int32(m)) * int32(z>>8))
+		blk[z&63] = int16(v * int32(z>>8))
 		if k >= 63 {
-			return endAC(e, a0, acc, n, p, k, k1)
+			return endAC(e, acc, n, p, k, k1)
 		}
-		e = tab.pair[acc>>(64-acBits)]
-		if e == 0 {
+		acc <<= e.bits & 63
+		n -= uint(e.bits)
+		e = &tab.t[acc>>(64-acBits)]
+		if e.bits == 0 {
 			continue
 		}
-		a0 = acc
-		t = acc << (e >> 8 & 63)
-		acc <<= e & 63
-		n -= uint(e & 63)
+		t = acc << (e.code & 63)
 		m = uint64(int64(^t) >> 63)
-		k1 = k + uint8(e>>24)
-		k = k1 + uint8(e>>32)
+		v = int32(((t^m)>>1>>(e.shift&63))^m) - int32(m)
+		k1 = k + e.adv
+		k = k1 + e.adv2
 		z = zq[k]
-		blk[z&63] = int16(int32(int64(e)>>48) * int32(z>>8))
+		blk[z&63] = int16(int32(e.v2) * int32(z>>8))
 		z = zq[k1]
-		blk[z&63] = int16((int32(((t^m)>>1>>(e>>16&63))^m) - int32(m)) * int32(z>>8))
+		blk[z&63] = int16(v * int32(z>>8))
 		if k >= 63 {
-			return endAC(e, a0, acc, n, p, k, k1)
+			return endAC(e, acc, n, p, k, k1)
 		}
+		acc <<= e.bits & 63
+		n -= uint(e.bits)
 	}
 }
 
-// endAC gives the second symbol back when the first one filled the block: it belongs to the next block.
-func endAC(e, before, acc uint64, n, p uint, k, k1 uint8) (uint64, uint, uint, uint8) {
-	if k1 == 63 && k != 63 {
-		one := (e>>8&63 + 63 - e>>16&63) & 63
-		return before << one, n + uint(e&63) - uint(one), p, 63
+// longCode finds the entry of a code of more than acBits bits; its bits are 0 when there is none.
+func (h *acTable) longCode(e *acEntry, acc uint64) *acEntry {
+	if e.long == 0 {
+		return e
 	}
-	return acc, n, p, k
+	return &h.long[(uint(e.long)-1)<<longBits|uint(acc>>48)&(1<<longBits-1)]
+}
+
+// endAC takes the last symbols off the bits. When the first one filled the block, the second belongs to the next.
+func endAC(e *acEntry, acc uint64, n, p uint, k, k1 uint8) (uint64, uint, uint, uint8) {
+	if k1 == 63 && k != 63 {
+		return acc << e.one(), n - e.one(), p, 63
+	}
+	return acc << (e.bits & 63), n - uint(e.bits), p, k
 }
 
 // skipAC steps over the AC coefficients of a block, several symbols at a time where they fit.
@@ -154,37 +159,32 @@ func endAC(e, before, acc uint64, n, p uint, k, k1 uint8) (uint64, uint, uint, u
 //go:noinline
 func skipAC(tab *acTable, buf *[bufLen + margin]byte, acc uint64, n, p uint) (uint64, uint, uint, uint8) {
 	k := uint32(0)
-	for k < 63 {
+	for {
 		if p > bufLen+8 {
 			return acc, n, p, 64
 		}
 		acc |= binary.BigEndian.Uint64(buf[p:p+8]) >> (n & 63)
 		p += (63 - n) >> 3
 		n |= 56
-		for range 4 {
+		for range 2 {
 			e := tab.skip[acc>>(64-acBits)]
-			if x := k + e>>8; e == 0 || x-64 < 64 || x > eob+62 {
-				break // none fits, or they may cross the end of the block
+			bits := uint(e & 63)
+			x := k + e>>8
+			if e == 0 || x-64 < 64 || x > eob+62 { // a long code, or symbols that may cross the end of the block
+				f := &tab.t[acc>>(64-acBits)]
+				if f.bits == 0 {
+					if f = tab.longCode(f, acc); f.bits == 0 {
+						return acc, n, p, 64
+					}
+				}
+				bits, x = f.one(), k+uint32(f.adv)
 			}
-			acc <<= e & 63
-			n -= uint(e & 63)
-			k += e >> 8
+			acc <<= bits
+			n -= bits
+			k = x
 			if k >= 63 {
 				return acc, n, p, uint8(k)
 			}
 		}
-		if n < 32 {
-			continue
-		}
-		e := tab.t[acc>>(64-acBits)]
-		if e == 0 {
-			if e = tab.long(acc); e == 0 {
-				return acc, n, p, 64
-			}
-		}
-		acc <<= e & 63
-		n -= uint(e & 63)
-		k += e >> 24
 	}
-	return acc, n, p, uint8(k)
 }

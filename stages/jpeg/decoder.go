@@ -27,6 +27,7 @@ type Decoder struct {
 	nextY             int // next output row
 	lenient           bool
 	damage            error
+	base              int  // column that is the first in the planes' room for a batch
 	dead              int  // MCUs before this one are lost
 	sought            bool // the source stands at an MCU by itself: no restart marker is due
 	dirty             bool // coefficients of a decode that failed may be left

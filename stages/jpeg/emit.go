@@ -1,18 +1,13 @@
 package jpeg
 
-// finishRow transforms the wanted blocks of MCU row my, whose coefficients are in the planes, and emits the pixel rows
-// that are ready.
-func (d *Decoder) finishRow(my int) {
+// emitRows emits the pixel rows that are ready once MCU row my has been transformed.
+func (d *Decoder) emitRows(my int) {
 	end := d.a.bottom()
 	for k := range d.h.nc {
 		c := &d.planes[k]
-		if c.y1 == 0 {
-			continue
-		}
-		d.transform(c, my)
 		have := (my + 1) * c.v * c.size
 		switch {
-		case have >= c.y1:
+		case have >= c.y1: // or nobody wants it
 		case c.up == upV2 || c.up == upH2V2:
 			end = min(end, 2*have-1) // the last row waits for the sample row below
 		default:
@@ -24,35 +19,54 @@ func (d *Decoder) finishRow(my int) {
 	}
 }
 
-// transform turns the wanted blocks of MCU row my into samples and leaves their coefficients zero.
-func (d *Decoder) transform(c *plane, my int) {
-	n := min(c.bx1, c.bw) - c.bx0
+// transform turns the wanted blocks of MCUs [mx,end) of row my into samples and leaves their coefficients zero.
+func (d *Decoder) transform(my, mx, end int) {
+	if d.h.several() {
+		return
+	}
+	for k := range d.h.nc {
+		if c := &d.planes[k]; c.y1 > 0 {
+			d.transformPlane(c, my, mx, end)
+		}
+	}
+}
+
+func (d *Decoder) transformPlane(c *plane, my, mx, end int) {
+	x := max(c.bx0, mx*c.h)
+	n := min(c.bx1, end*c.h) - x
+	if n <= 0 {
+		return
+	}
 	for v := range c.v {
 		y := (my*c.v + v) * c.size
 		if y >= c.y1 || y+c.size <= c.y0 {
 			continue
 		}
-		at := v*c.bw + c.bx0
-		out := c.ring[(y&c.mask)*c.stride+pad+c.bx0*c.size:]
+		at := v*batch*c.h + x - d.base*c.h
+		out := c.ring[(y&c.mask)*c.stride+pad+x*c.size:]
 		if d.fast(c) {
 			transformRow(out, c.stride, c.coef[at*64:], c.last[at:], n)
 			continue
 		}
 		for j := range n {
-			b := (*[64]int16)(c.coef[(at+j)*64:])
-			switch c.size {
-			case 8:
-				idct8(out[j*8:], c.stride, b, c.last[at+j])
-			case 4:
-				idct4(out[j*4:], c.stride, b)
-			case 2:
-				idct2(out[j*2:], c.stride, b)
-			default:
-				out[j] = idct1(b)
-			}
-			*b = [64]int16{}
+			transformBlock(out[j*c.size:], c.stride, (*[64]int16)(c.coef[(at+j)*64:]), c.last[at+j], c.size)
 		}
 	}
+}
+
+// transformBlock is the Go form: it leaves the block zero, too.
+func transformBlock(out []byte, stride int, b *[64]int16, last uint8, size int) {
+	switch size {
+	case 8:
+		idct8(out, stride, b, last)
+	case 4:
+		idct4(out, stride, b)
+	case 2:
+		idct2(out, stride, b)
+	default:
+		out[0] = idct1(b)
+	}
+	*b = [64]int16{}
 }
 
 // emit makes pixel row y of the wanted area.

@@ -1,7 +1,7 @@
 package jpeg
 
 const (
-	acBits   = 11 // bits an AC look-up resolves; benchmarks: 9 costs 16 % of the entropy decoding, 10 one %, 12 spills L1
+	acBits   = 10 // bits an AC look-up resolves
 	dcBits   = 9
 	progBits = 9
 	eob      = 128 // advance of an end of block: past every coefficient, so one test ends a block, whole or damaged
@@ -50,24 +50,13 @@ func (c *codes) find(acc uint64, bits int) (sym byte, length int) {
 	return 0, 0
 }
 
-// An entry: bits 0-7 length of code and value, 8-15 length of the code, 16-23 63 minus length of the value, 24-31 advance
-// in zigzag order. 0: the code is longer than the table, or there is none. Values too large for 8-bit pictures count as none.
+// dcEntry: bits 0-7 length of code and value, 8-15 length of the code, 16-23 63 minus length of the value. 0: the code is
+// longer than the table, or there is none. Values too large for 8-bit pictures count as none.
 func dcEntry(sym byte, l int) uint32 {
 	if sym > 11 {
 		return 0
 	}
 	return uint32(l) + uint32(sym) | uint32(l)<<8 | (63-uint32(sym))<<16
-}
-
-func acEntry(sym byte, l int) uint32 {
-	size, adv := uint32(sym&15), uint32(sym>>4)+1
-	if size > 10 {
-		return 0
-	}
-	if size == 0 && sym != 0xF0 {
-		adv = eob
-	}
-	return uint32(l) + size | uint32(l)<<8 | (63-size)<<16 | adv<<24
 }
 
 type dcTable struct {
@@ -93,71 +82,110 @@ func (h *dcTable) long(acc uint64) uint32 {
 	return dcEntry(sym, l)
 }
 
+// acEntry is what acBits bits tell: the first symbol, and a second one with its value where it fits whole.
+type acEntry struct {
+	bits  uint8 // of both symbols, values included; 0: the code is longer than acBits, or there is none
+	code  uint8 // of the first code
+	shift uint8 // 63 minus the length of the first value
+	adv   uint8 // of the first, in zigzag order; eob for an end of block
+	adv2  uint8 // of the second, 0 for none
+	long  uint8 // where bits is 0: block of acTable.long, plus 1
+	v2    int16 // value of the second
+}
+
+// one is the length of the first symbol alone.
+func (e *acEntry) one() uint { return (uint(e.code) + 63 - uint(e.shift)) & 63 }
+
+// firstSymbol makes the entry of one symbol. Values too large for 8-bit pictures count as no code.
+func firstSymbol(sym byte, l int) acEntry {
+	size, adv := sym&15, sym>>4+1
+	if size > 10 {
+		return acEntry{}
+	}
+	if size == 0 && sym != 0xF0 {
+		adv = eob
+	}
+	return acEntry{bits: uint8(l) + size, code: uint8(l), shift: 63 - size, adv: adv}
+}
+
+const longBits = 16 - acBits
+
 // acTable resolves sequential AC symbols.
 type acTable struct {
-	codes
-	t    [1 << acBits]uint32
-	pair [1 << acBits]uint64 // the entry, and of a second symbol that fits whole: 32-39 advance, 48-63 value
-	skip [1 << acBits]uint32 // as many symbols as fit: bits, advance<<8
+	t    [1 << acBits]acEntry
+	skip [1 << acBits]uint32 // as many symbols as fit, or one that does not: bits, advance<<8
+	// long holds the codes of more than acBits bits, in blocks for those with the same beginning. Codes follow each other, so
+	// all blocks but the last are full, of two codes at least: there are 129 at most.
+	long  [136 << longBits]acEntry
+	codes codes
 }
 
 func (h *acTable) build(spec []byte) error {
 	clear(h.t[:])
-	err := h.codes.build(spec, acBits, func(sym byte, l, lo, hi int) {
-		e := acEntry(sym, l)
+	blocks := 0
+	err := h.codes.build(spec, 16, func(sym byte, l, lo, hi int) {
+		e := firstSymbol(sym, l)
+		if l <= acBits {
+			for i := lo >> longBits; i < hi>>longBits; i++ {
+				h.t[i] = e
+			}
+			return
+		}
+		p := &h.t[lo>>longBits]
+		if p.long == 0 {
+			clear(h.long[blocks<<longBits : (blocks+1)<<longBits])
+			blocks++
+			p.long = uint8(blocks)
+		}
+		b := (int(p.long) - 1) << longBits
 		for i := lo; i < hi; i++ {
-			h.t[i] = e
+			h.long[b+i&(1<<longBits-1)] = e
 		}
 	})
 	if err != nil {
 		return err
 	}
 	for i := range h.t {
-		h.pair[i] = h.second(i)
 		h.skip[i] = h.several(i)
+	}
+	firsts := h.t
+	for i := range h.t {
+		h.t[i] = second(&firsts, i)
 	}
 	return nil
 }
 
-func (h *acTable) second(i int) uint64 {
-	e := uint64(h.t[i])
-	one := int(e & 0xff)
-	if e == 0 || one >= acBits || e>>24 == eob {
+// second adds what follows the first symbol in index i.
+func second(t *[1 << acBits]acEntry, i int) acEntry {
+	e := t[i]
+	if e.bits == 0 || e.bits >= acBits || e.adv == eob {
 		return e
 	}
-	f := h.t[i<<one&(1<<acBits-1)]
-	two := int(f & 0xff)
-	if f == 0 || one+two > acBits {
+	f := &t[i<<e.bits&(1<<acBits-1)]
+	if f.bits == 0 || e.bits+f.bits > acBits {
 		return e
 	}
-	size := 63 - int(f>>16&63)
-	v := i >> (acBits - one - two) & (1<<size - 1)
+	size := 63 - int(f.shift)
+	v := i >> (acBits - e.bits - f.bits) & (1<<size - 1)
 	if size > 0 && v>>(size-1) == 0 {
 		v -= 1<<size - 1
 	}
-	return e&^0xff | uint64(one+two) | uint64(f>>24)<<32 | uint64(uint16(v))<<48
+	e.bits, e.adv2, e.v2 = e.bits+f.bits, f.adv, int16(v)
+	return e
 }
 
 func (h *acTable) several(i int) uint32 {
-	left, adv, used := acBits, uint32(0), uint32(0)
-	for adv <= 31 {
-		e := h.t[i<<(acBits-left)&(1<<acBits-1)]
-		if e == 0 || int(e&0xff) > left {
+	e := &h.t[i]
+	used, adv := uint32(e.bits), uint32(e.adv)
+	for used < acBits && adv <= 31 && e.bits > 0 {
+		e = &h.t[i<<used&(1<<acBits-1)]
+		if e.bits == 0 || used+uint32(e.bits) > acBits {
 			break
 		}
-		used += e & 0xff
-		left -= int(e & 0xff)
-		adv += e >> 24
+		used += uint32(e.bits)
+		adv += uint32(e.adv)
 	}
 	return used | adv<<8
-}
-
-func (h *acTable) long(acc uint64) uint32 {
-	sym, l := h.find(acc, acBits)
-	if l == 0 {
-		return 0
-	}
-	return acEntry(sym, l)
 }
 
 // progTable resolves AC symbols of progressive scans: the length of the code, symbol<<8.

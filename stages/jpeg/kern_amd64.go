@@ -4,7 +4,7 @@ package jpeg
 
 //go:generate go run ./gen -o kern_amd64.s
 
-// haveKernels is asked of the CPU once: AVX2, and an operating system that saves its registers.
+// haveKernels is asked of the CPU once: AVX2 and BMI2, and an operating system that saves its registers.
 var haveKernels = func() bool {
 	most, _, _, _ := cpuid(0, 0)
 	if most < 7 {
@@ -16,7 +16,8 @@ var haveKernels = func() bool {
 		return false
 	}
 	_, b, _, _ := cpuid(7, 0)
-	return b&(1<<5) != 0
+	const avx2, bmi2 = 1 << 5, 1 << 8
+	return b&avx2 != 0 && b&bmi2 != 0
 }()
 
 // vector is where the kernel wants the coefficients: rows in pairs (0,4) (2,6) (1,3) (5,7), columns in the order
@@ -52,6 +53,31 @@ func widen2AVX2(out, near, far *byte, n int)
 
 //go:noescape
 func yccAVX2(dst, y, cb, cr *byte, n16 int)
+
+//go:noescape
+func spanBMI2(s *source, blocks *mcuBlock, count int, pred *int32, mx int, end int, limit int) int
+
+// spanFast is span, by the kernel as long as a whole MCU is sure to lie in the buffer. At an MCU with anything odd in it (a
+// long DC code, damage) the kernel stops before it, and span does it again and finds the words.
+func (d *Decoder) spanFast(mx, end int) (int, bool) {
+	s := &d.src
+	for mx < end {
+		limit := bufLen - slack
+		if !s.marker {
+			limit = min(limit, s.end-slack)
+		}
+		if s.p <= limit {
+			if mx = spanBMI2(s, &d.blocks[0], len(d.blocks), &d.pred[0], mx, end, limit); mx >= end {
+				break
+			}
+		}
+		var ok bool
+		if mx, ok = d.span(mx, mx+1); !ok {
+			return mx, false
+		}
+	}
+	return mx, true
+}
 
 // transformRow turns n blocks, in vector order, into samples side by side, and clears them.
 func transformRow(out []byte, stride int, coef []int16, last []uint8, n int) {

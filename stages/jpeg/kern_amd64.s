@@ -2,6 +2,7 @@
 
 //go:build amd64 && !noasm
 
+#include "go_asm.h"
 #include "textflag.h"
 
 DATA k_e0<>+0(SB)/8, $0x2000200020002000
@@ -470,5 +471,352 @@ loop:
 	ADDQ $48, DI
 	DECQ CX
 	JNZ loop
+	VZEROUPPER
+	RET
+
+// func spanBMI2(s *source, blocks *mcuBlock, count int, pred *int32, mx int, end int, limit int) int
+// Frame: the column of the block at hand, and blocks left.
+TEXT ·spanBMI2(SB), NOSPLIT, $16-64
+	MOVQ s+0(FP), DI
+	LEAQ source_buf(DI), AX
+	ADDQ AX, limit+48(FP)
+	MOVQ source_acc(DI), R8
+	MOVQ source_n(DI), R9
+	MOVQ source_p(DI), R10
+	ADDQ AX, R10
+mcu:
+	MOVQ s+0(FP), DI
+	LEAQ source_buf(DI), AX
+	MOVQ R10, BX
+	SUBQ AX, BX
+	MOVQ R8, source_acc(DI)
+	MOVQ R9, source_n(DI)
+	MOVQ BX, source_p(DI)
+	MOVQ mx+32(FP), AX
+	CMPQ AX, end+40(FP)
+	JGE return
+	CMPQ R10, limit+48(FP)
+	JHI return
+	MOVQ pred+24(FP), DX
+	VMOVDQU (DX), X0
+	MOVQ blocks+8(FP), R15
+	MOVQ count+16(FP), AX
+	MOVQ AX, left-16(SP)
+block:
+	MOVQ (R10), SI
+	BSWAPQ SI
+	SHRXQ R9, SI, SI
+	ORQ SI, R8
+	MOVL R9, SI
+	XORL $63, SI
+	SHRL $3, SI
+	ADDQ SI, R10
+	ORL $56, R9
+	MOVQ mcuBlock_dc(R15), DI
+	MOVQ R8, SI
+	SHRQ $(64-const_dcBits), SI
+	MOVL dcTable_t(DI)(SI*4), AX
+	TESTL AX, AX
+	JZ giveup
+	RORXQ $8, AX, BX
+	SHLXQ BX, R8, BX
+	RORXQ $16, AX, DX
+	MOVQ BX, DI
+	SARQ $1, DI
+	BTCQ $63, DI
+	SARXQ DX, DI, DI
+	ADDQ BX, BX
+	SBBQ $-1, DI
+	SHLXQ AX, R8, R14
+	SUBB AL, R9
+	MOVQ mcuBlock_k(R15), SI
+	MOVQ pred+24(FP), DX
+	ADDL (DX)(SI*4), DI
+	MOVL DI, (DX)(SI*4)
+	MOVQ mx+32(FP), BX
+	IMULQ mcuBlock_step(R15), BX
+	ADDQ mcuBlock_off(R15), BX
+	MOVQ BX, at-8(SP)
+	MOVQ mcuBlock_ac(R15), R11
+	CMPQ BX, mcuBlock_lo(R15)
+	JLT skip
+	CMPQ BX, mcuBlock_hi(R15)
+	JGE skip
+	MOVQ mcuBlock_zq(R15), R12
+	MOVQ mcuBlock_coef(R15), R13
+	SHLQ $7, BX
+	ADDQ BX, R13
+	IMULL 1(R12), DI
+	MOVW DI, (R13)
+	CMPB mcuBlock_dcOnly(R15), $0
+	JNE skip
+	XORL CX, CX
+	JMP second
+	PCALIGN $16
+first:
+	MOVQ (R10), SI
+	BSWAPQ SI
+	SHRXQ R9, SI, SI
+	ORQ SI, R8
+	MOVL R9, SI
+	XORL $63, SI
+	SHRL $3, SI
+	ADDQ SI, R10
+	ORL $56, R9
+	MOVQ R8, SI
+	SHRQ $(64-const_acBits), SI
+	MOVQ acTable_t(R11)(SI*8), AX
+	TESTB AL, AL
+	JZ long1
+got1:
+	RORXQ $8, AX, BX
+	SHLXQ BX, R8, BX
+	RORXQ $16, AX, DX
+	MOVQ BX, DI
+	SARQ $1, DI
+	BTCQ $63, DI
+	SARXQ DX, DI, DI
+	ADDQ BX, BX
+	SBBQ $-1, DI
+	RORXQ $24, AX, DX
+	ADDB DL, CL
+	MOVL CX, SI
+	SHRQ $8, DX
+	ADDB DL, CL
+	SHLXQ AX, R8, R14
+	SUBB AL, R9
+	SARQ $48, AX
+	IMULL 1(R12)(CX*4), AX
+	MOVBLZX (R12)(CX*4), DX
+	MOVW AX, (R13)(DX*2)
+	IMULL 1(R12)(SI*4), DI
+	MOVBLZX (R12)(SI*4), DX
+	MOVW DI, (R13)(DX*2)
+	CMPL CX, $63
+	JAE end1
+second:
+	MOVQ R14, SI
+	SHRQ $(64-const_acBits), SI
+	MOVQ acTable_t(R11)(SI*8), AX
+	TESTB AL, AL
+	JZ long2
+got2:
+	RORXQ $8, AX, BX
+	SHLXQ BX, R14, BX
+	RORXQ $16, AX, DX
+	MOVQ BX, DI
+	SARQ $1, DI
+	BTCQ $63, DI
+	SARXQ DX, DI, DI
+	ADDQ BX, BX
+	SBBQ $-1, DI
+	RORXQ $24, AX, DX
+	ADDB DL, CL
+	MOVL CX, SI
+	SHRQ $8, DX
+	ADDB DL, CL
+	SHLXQ AX, R14, R8
+	SUBB AL, R9
+	SARQ $48, AX
+	IMULL 1(R12)(CX*4), AX
+	MOVBLZX (R12)(CX*4), DX
+	MOVW AX, (R13)(DX*2)
+	IMULL 1(R12)(SI*4), DI
+	MOVBLZX (R12)(SI*4), DX
+	MOVW DI, (R13)(DX*2)
+	CMPL CX, $63
+	JAE end2
+	JMP first
+end1:
+	MOVQ R8, BX
+	MOVQ R14, R8
+	CMPL CX, $63
+	JEQ blockdone
+	CMPL SI, $63
+	JEQ back1
+	SUBL $128, CX
+	CMPL CX, $62
+	JLS blockdone
+	JMP giveup
+back1:
+	MOVQ BX, R8
+	MOVQ R8, SI
+	SHRQ $(64-const_acBits), SI
+	MOVQ acTable_t(R11)(SI*8), AX
+	MOVBLZX AX, DX
+	ADDL DX, R9
+	MOVL AX, DX
+	SHRL $8, DX
+	ANDL $63, DX
+	MOVL AX, BX
+	SHRL $16, BX
+	ANDL $63, BX
+	SUBL BX, DX
+	ADDL $63, DX
+	SUBL DX, R9
+	SHLXQ DX, R8, R8
+	MOVL $63, CX
+	JMP blockdone
+end2:
+	CMPL CX, $63
+	JEQ blockdone
+	CMPL SI, $63
+	JEQ back2
+	SUBL $128, CX
+	CMPL CX, $62
+	JLS blockdone
+	JMP giveup
+back2:
+	MOVQ R14, R8
+	MOVQ R8, SI
+	SHRQ $(64-const_acBits), SI
+	MOVQ acTable_t(R11)(SI*8), AX
+	MOVBLZX AX, DX
+	ADDL DX, R9
+	MOVL AX, DX
+	SHRL $8, DX
+	ANDL $63, DX
+	MOVL AX, BX
+	SHRL $16, BX
+	ANDL $63, BX
+	SUBL BX, DX
+	ADDL $63, DX
+	SUBL DX, R9
+	SHLXQ DX, R8, R8
+	MOVL $63, CX
+	JMP blockdone
+blockdone:
+	MOVQ mcuBlock_last(R15), DX
+	MOVQ at-8(SP), BX
+	MOVB CX, (DX)(BX*1)
+next:
+	ADDQ $mcuBlock__size, R15
+	DECQ left-16(SP)
+	JNZ block
+	INCQ mx+32(FP)
+	JMP mcu
+skip:
+	XORL CX, CX
+skipmore:
+	MOVQ (R10), SI
+	BSWAPQ SI
+	SHRXQ R9, SI, SI
+	ORQ SI, R14
+	MOVL R9, SI
+	XORL $63, SI
+	SHRL $3, SI
+	ADDQ SI, R10
+	ORL $56, R9
+	MOVQ R14, SI
+	SHRQ $(64-const_acBits), SI
+	MOVL acTable_skip(R11)(SI*4), AX
+	TESTL AX, AX
+	JZ skipone
+	MOVL AX, DX
+	SHRL $8, DX
+	ADDL CX, DX
+	LEAL -64(DX), BX
+	CMPL BX, $64
+	JCS skipone
+	CMPL DX, $190
+	JHI skipone
+	SHLXQ AX, R14, R14
+	SUBB AL, R9
+	MOVL DX, CX
+	CMPL CX, $63
+	JAE skipdone
+	MOVQ R14, SI
+	SHRQ $(64-const_acBits), SI
+	MOVL acTable_skip(R11)(SI*4), AX
+	TESTL AX, AX
+	JZ skipone
+	MOVL AX, DX
+	SHRL $8, DX
+	ADDL CX, DX
+	LEAL -64(DX), BX
+	CMPL BX, $64
+	JCS skipone
+	CMPL DX, $190
+	JHI skipone
+	SHLXQ AX, R14, R14
+	SUBB AL, R9
+	MOVL DX, CX
+	CMPL CX, $63
+	JAE skipdone
+	JMP skipmore
+skipone:
+	MOVQ acTable_t(R11)(SI*8), AX
+	TESTB AL, AL
+	JZ longskip
+gotskip:
+	MOVL AX, DX
+	SHRL $8, DX
+	ANDL $63, DX
+	MOVL AX, BX
+	SHRL $16, BX
+	ANDL $63, BX
+	SUBL BX, DX
+	ADDL $63, DX
+	SHLXQ DX, R14, R14
+	SUBL DX, R9
+	SHRL $24, AX
+	ADDL AX, CX
+	CMPL CX, $63
+	JCS skipmore
+skipdone:
+	MOVQ R14, R8
+	CMPL CX, $63
+	JEQ next
+	CMPL CX, $128
+	JAE next
+	JMP giveup
+longskip:
+	SHRQ $40, AX
+	ANDL $255, AX
+	JZ giveup
+	DECL AX
+	SHLL $const_longBits, AX
+	MOVQ R14, SI
+	SHRQ $48, SI
+	ANDL $(1<<const_longBits-1), SI
+	ADDL SI, AX
+	MOVQ acTable_long(R11)(AX*8), AX
+	TESTB AL, AL
+	JNZ gotskip
+	JMP giveup
+long1:
+	SHRQ $40, AX
+	ANDL $255, AX
+	JZ giveup
+	DECL AX
+	SHLL $const_longBits, AX
+	MOVQ R8, SI
+	SHRQ $48, SI
+	ANDL $(1<<const_longBits-1), SI
+	ADDL SI, AX
+	MOVQ acTable_long(R11)(AX*8), AX
+	TESTB AL, AL
+	JNZ got1
+	JMP giveup
+long2:
+	SHRQ $40, AX
+	ANDL $255, AX
+	JZ giveup
+	DECL AX
+	SHLL $const_longBits, AX
+	MOVQ R14, SI
+	SHRQ $48, SI
+	ANDL $(1<<const_longBits-1), SI
+	ADDL SI, AX
+	MOVQ acTable_long(R11)(AX*8), AX
+	TESTB AL, AL
+	JNZ got2
+	JMP giveup
+giveup:
+	MOVQ pred+24(FP), DX
+	VMOVDQU X0, (DX)
+return:
+	MOVQ mx+32(FP), AX
+	MOVQ AX, ret+56(FP)
 	VZEROUPPER
 	RET

@@ -35,7 +35,7 @@ type plane struct {
 	zq    [256]uint32 // by zigzag index: quantizer<<8 | place in the block; 64 and up: 0<<8 | 63
 	quant [64]int16   // quantizer at each place in the block
 
-	coef   []int16 // one MCU row of blocks, all zero between rows
+	coef   []int16 // blocks of a batch of MCUs, row by row, all zero between batches
 	last   []uint8 // zigzag index of the last coefficient of each of those blocks
 	ring   []byte  // two MCU rows of samples
 	stride int
@@ -121,8 +121,8 @@ func (c *plane) wantNothing() { c.x0, c.x1, c.y0, c.y1, c.bx0, c.bx1 = 0, 0, 0, 
 
 // memory makes room for rows of samples and coefficients. The coefficients of earlier pictures were cleared behind use.
 func (c *plane) memory(width int) {
-	c.coef = grow(c.coef, c.bw*c.v*64)
-	c.last = grow(c.last, c.bw*c.v)
+	c.coef = grow(c.coef, batch*c.h*c.v*64)
+	c.last = grow(c.last, batch*c.h*c.v)
 	rows := 2
 	for rows < 2*c.v*c.size {
 		rows *= 2

@@ -52,7 +52,7 @@ func (d *Decoder) begin() error {
 		return err
 	}
 	d.pred = [4]int32{}
-	d.dead, d.sought, d.prog.eobRun = 0, true, 0
+	d.dead, d.base, d.sought, d.prog.eobRun = 0, 0, true, 0
 	d.src.seek(d.h.data, d.h.scan.data, 0, len(d.h.data))
 	return nil
 }
@@ -73,41 +73,62 @@ func (d *Decoder) sequential() error {
 			return err
 		}
 		jump = end < d.cols
-		for i := range d.blocks {
-			d.blocks[i].place(my, d.firstRow)
-		}
 		if err := d.mcuRow(my, start, end); err != nil {
 			return err
 		}
 		if my >= d.firstRow && my <= d.lastRow {
-			d.finishRow(my)
+			d.emitRows(my)
 		}
 	}
 	return nil
 }
 
-// place points the block at its plane's row of coefficients where MCU row my holds wanted samples.
-func (b *mcuBlock) place(my, firstRow int) {
-	c := b.plane
-	y := (my*c.v + b.v) * c.size
-	b.lo, b.hi = 0, 0
-	if my < firstRow || y >= c.y1 || y+c.size <= c.y0 {
-		return
+// batch is how many MCUs are decoded before they are transformed: few enough for their coefficients to stay in the
+// first-level cache beside the code tables. Benchmark: whole rows instead cost 10 % (small) to 20 % (large pictures).
+const batch = 16
+
+// aim points the blocks at the planes' room for a batch from column mx of row my on, and cuts end to what is all wanted or
+// all not.
+func (d *Decoder) aim(my, mx, end int) int {
+	if d.h.several() {
+		return end
 	}
-	b.lo, b.hi = c.bx0, c.bx1
-	b.coef, b.last = c.coef[b.v*c.bw*64:(b.v+1)*c.bw*64], c.last[b.v*c.bw:(b.v+1)*c.bw]
+	d.base = mx
+	idle := my < d.firstRow || my > d.lastRow || mx >= d.lastCol
+	switch {
+	case idle:
+	case mx < d.firstCol:
+		end, idle = min(end, d.firstCol), true
+	default:
+		end = min(end, mx+batch, d.lastCol)
+	}
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		c := b.plane
+		y := (my*c.v + b.v) * c.size
+		if idle || y >= c.y1 || y+c.size <= c.y0 {
+			b.lo, b.hi = 0, 0
+			continue
+		}
+		b.lo, b.hi = max(c.bx0-mx*c.h, 0), min(c.bx1-mx*c.h, batch*c.h)
+		b.coef, b.last = c.coef[b.v*batch*c.h*64:], c.last[b.v*batch*c.h:]
+	}
+	return end
 }
 
-// mcuRow decodes MCUs [mx,end) of row my, cut where a restart marker or an index entry stands between two.
+// mcuRow decodes MCUs [mx,end) of row my, in pieces cut where a restart marker or an index entry stands between two, and
+// transforms what is wanted of them unless more scans will come.
 func (d *Decoder) mcuRow(my, mx, end int) error {
 	h := &d.h
 	for mx < end {
 		m := my*d.cols + mx
+		stop := d.aim(my, mx, end)
 		if m < d.dead {
-			mx += min(d.dead-m, end-mx)
+			stop = min(stop, mx+d.dead-m)
+			d.transform(my, mx, stop)
+			mx = stop
 			continue
 		}
-		stop := end
 		if h.ri > 0 {
 			if m%h.ri == 0 && !d.sought {
 				if err := d.restart(m); err != nil {
@@ -126,7 +147,8 @@ func (d *Decoder) mcuRow(my, mx, end int) error {
 		if d.lenient {
 			stop = mx + 1
 		}
-		at, ok := d.piece(mx, stop)
+		at, ok := d.piece(mx-d.base, stop-d.base)
+		at += d.base
 		d.work += (at - mx) * len(d.blocks)
 		if !ok || d.src.overrun() {
 			err := d.broken(my, ok)
@@ -135,6 +157,7 @@ func (d *Decoder) mcuRow(my, mx, end int) error {
 			}
 			continue
 		}
+		d.transform(my, mx, stop)
 		mx = stop
 	}
 	return nil
@@ -144,6 +167,8 @@ func (d *Decoder) mcuRow(my, mx, end int) error {
 func (d *Decoder) piece(mx, end int) (int, bool) {
 	s := &d.h.scan
 	switch {
+	case !d.h.progressive && haveKernels && !d.pure:
+		return d.spanFast(mx, end)
 	case !d.h.progressive:
 		return d.span(mx, end)
 	case s.ss == 0 && s.ah == 0:
@@ -220,7 +245,7 @@ func (d *Decoder) lose(err error, m int) bool {
 	h := &d.h
 	for i := range d.blocks {
 		b := &d.blocks[i]
-		if at := m%d.cols*b.step + b.off; at >= b.lo && at < b.hi && !h.progressive {
+		if at := (m%d.cols-d.base)*b.step + b.off; at >= b.lo && at < b.hi && !h.progressive {
 			clear(b.coef[at*64 : at*64+64])
 			b.last[at] = 0
 		}

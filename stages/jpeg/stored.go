@@ -23,12 +23,16 @@ func (d *Decoder) stored() error {
 		}
 	}
 	for my := d.firstRow; my <= d.lastRow; my++ {
-		for k := range d.h.nc {
-			if c := &d.planes[k]; c.y1 > 0 {
-				d.fetch(c, my)
+		for d.base = d.firstCol; d.base < d.lastCol; d.base += batch {
+			for k := range d.h.nc {
+				if c := &d.planes[k]; c.y1 > 0 {
+					end := min(d.base+batch, d.lastCol)
+					d.fetch(c, my, end)
+					d.transformPlane(c, my, d.base, end)
+				}
 			}
 		}
-		d.finishRow(my)
+		d.emitRows(my)
 	}
 	return nil
 }
@@ -196,15 +200,19 @@ func (d *Decoder) complete() error {
 	return nil
 }
 
-// fetch multiplies the wanted blocks of MCU row my into the plane's row of coefficients.
-func (d *Decoder) fetch(c *plane, my int) {
-	n := min(c.bx1, c.bw) - c.bx0
+// fetch multiplies the wanted blocks of row my from column d.base on into the plane's room for a batch.
+func (d *Decoder) fetch(c *plane, my, end int) {
+	x := max(c.bx0, d.base*c.h)
+	n := min(c.bx1, end*c.h) - x
+	if n <= 0 {
+		return
+	}
 	for v := range c.v {
 		y := (my*c.v + v) * c.size
 		if y >= c.y1 || y+c.size <= c.y0 {
 			continue
 		}
-		from, to := (my*c.v+v)*c.bw+c.bx0, v*c.bw+c.bx0
+		from, to := (my*c.v+v)*c.bw+x, v*batch*c.h+x-d.base*c.h
 		if d.h.progressive {
 			for j := range n {
 				c.last[to+j] = lastOf(c.nonzero[from+j])
