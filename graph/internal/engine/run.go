@@ -17,8 +17,10 @@ type Run struct {
 	wg     sync.WaitGroup
 
 	mu      sync.Mutex
-	aborts  []func()
+	aborts  []func() // nil once they were called
 	drains  []func()
+	ended   bool // aborts were called: what comes later is called at once
+	dry     bool // drains were
 	err     error
 	over    atomic.Bool
 	drained atomic.Bool
@@ -38,9 +40,32 @@ func (r *Run) Context() context.Context { return r.ctx }
 // Go starts a goroutine that Wait joins.
 func (r *Run) Go(f func()) { r.wg.Go(f) }
 
-// OnEnd adds what drops everything in flight, and OnDrain what stops the sources.
-func (r *Run) OnEnd(f func())   { r.aborts = append(r.aborts, f) }
-func (r *Run) OnDrain(f func()) { r.drains = append(r.drains, f) }
+// OnEnd adds what drops everything in flight, and OnDrain what stops the sources. A run may end while it is still being
+// put together; then f is called at once.
+func (r *Run) OnEnd(f func())   { r.hook(&r.aborts, &r.ended, f) }
+func (r *Run) OnDrain(f func()) { r.hook(&r.drains, &r.dry, f) }
+
+func (r *Run) hook(list *[]func(), done *bool, f func()) {
+	r.mu.Lock()
+	late := *done
+	if !late {
+		*list = append(*list, f)
+	}
+	r.mu.Unlock()
+	if late {
+		f()
+	}
+}
+
+func (r *Run) call(list *[]func(), done *bool) {
+	r.mu.Lock()
+	fs := *list
+	*list, *done = nil, true
+	r.mu.Unlock()
+	for _, f := range fs {
+		f()
+	}
+}
 
 // End ends the run: items in flight are dropped and err, if not nil, is what Wait returns. Only the first call counts.
 func (r *Run) End(err error) {
@@ -51,9 +76,7 @@ func (r *Run) End(err error) {
 	r.err = err
 	r.mu.Unlock()
 	r.cancel(err)
-	for _, f := range r.aborts {
-		f()
-	}
+	r.call(&r.aborts, &r.ended)
 }
 
 // Drain stops the sources; what is in flight is still delivered.
@@ -61,9 +84,7 @@ func (r *Run) Drain() {
 	if r.drained.Swap(true) {
 		return
 	}
-	for _, f := range r.drains {
-		f()
-	}
+	r.call(&r.drains, &r.dry)
 }
 
 // Over says that the run has ended.
