@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/penstock-go/penstock/graph"
+	"github.com/penstock-go/penstock/graph/registry"
+	"github.com/penstock-go/penstock/graph/spec"
+	"github.com/penstock-go/penstock/sinks"
+	"github.com/penstock-go/penstock/sources"
+	"github.com/penstock-go/penstock/stages"
+)
+
+func twin(t *testing.T, set ...string) *graph.Pipeline {
+	t.Helper()
+	c, err := registry.NewCatalog(slices.Concat(sources.Kinds(), stages.Kinds(), sinks.Kinds())...)
+	require.NoError(t, err)
+	s, found := spec.Load("pipeline.yaml", nil, c, spec.Options{Set: set})
+	require.Empty(t, found)
+	return s.Pipeline
+}
+
+func snapshot(t *testing.T, p *graph.Pipeline) graph.Snapshot {
+	t.Helper()
+	r, err := p.Start(context.Background())
+	require.NoError(t, err)
+	require.NoError(t, r.Wait())
+	return r.Snapshot()
+}
+
+func TestTheGoProgramDeclaresThePipelineOfTheSpec(t *testing.T) {
+	assert.Equal(t, twin(t).Describe(), declare(sources.Folder{Root: "data", Synth: 600}).Describe())
+}
+
+func TestBothGiveTheSameSamples(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "pictures")
+	a := snapshot(t, declare(sources.Folder{Root: root, Synth: 40}))
+	b := snapshot(t, twin(t, "read.root="+root, "read.synth=40", "train.step=1ms"))
+	assert.Equal(t, int64(120), a.Totals.Samples)
+	assert.Equal(t, int64(6), a.Totals.Batches)
+	assert.True(t, a.Totals.Balanced && b.Totals.Balanced)
+	require.NotNil(t, a.Digest)
+	assert.Equal(t, a.Digest, b.Digest)
+	assert.Contains(t, a.Warnings[0], root, "it says where it has put the pictures")
+	assert.Empty(t, b.Warnings)
+}
+
+func TestAFolderThatIsNotThereIsAnErrorThatNamesIt(t *testing.T) {
+	err := run(context.Background(), sources.Folder{Root: "no_such_folder"})
+	assert.ErrorContains(t, err, `stage "read"`)
+	assert.ErrorContains(t, err, "no_such_folder")
+}
