@@ -23,6 +23,9 @@ var (
 // Sequential reads a source from its first sample to its last, in each epoch alike. It is the default.
 type Sequential struct{}
 
+// Bind names the fields; there are none.
+func (*Sequential) Bind(*registry.Fields) {}
+
 // Kind is the word of a spec.
 func (Sequential) Kind() string { return "sequential" }
 
@@ -43,6 +46,9 @@ func (s sequence) Index(_, place int64) int64 { return place }
 // permutation, exact and without memory, see [shard.Permutation]. Its places may be asked for by several goroutines at
 // once. Cost: 30 ns a place (BenchmarkPermutationAt).
 type Shuffled struct{}
+
+// Bind names the fields; there are none.
+func (*Shuffled) Bind(*registry.Fields) {}
 
 // Kind is the word of a spec.
 func (Shuffled) Kind() string { return "shuffled" }

@@ -137,7 +137,8 @@ func TestOwnDataTravelsAsItIs(t *testing.T) {
 	var got []int
 	require.NoError(t, it.Read(call(0), 1, 1, func(v int) error { got = append(got, v); return nil }))
 	assert.Equal(t, []int{11, 12}, got)
-	assert.ErrorIs(t, it.Read(call(0), 0, 0, func(int) error { return graph.ErrStopped }), graph.ErrStopped)
+	over := errors.New("over")
+	assert.ErrorIs(t, it.Read(call(0), 0, 0, func(int) error { return over }), over)
 	require.NoError(t, it.Close())
 	assert.True(t, closed)
 
