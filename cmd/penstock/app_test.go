@@ -210,23 +210,6 @@ func TestAReportThatCannotBeWrittenGivesOne(t *testing.T) {
 	assert.Contains(t, r.err, "full.json")
 }
 
-func TestAWrongSpecGivesTwoAndReadsNothing(t *testing.T) {
-	dir := t.TempDir()
-	pipe := filepath.Join(dir, "pipe")
-	require.NoError(t, syscall.Mkfifo(pipe, 0o644))
-	file := write(t, "x.yaml", "pipeline: x\nsuffle: true\nstages:\n  - {id: read, folder: {root: "+pipe+"}}\n  - {id: end, discard: {}}\n")
-	for _, args := range [][]string{{"run", file}, {"inspect", file, "--at", "read"}} {
-		r := penstock(t, args...) // opening the pipe would hang for ever
-		assert.Equal(t, exitUsage, r.code)
-		assert.Empty(t, r.out)
-		assert.Equal(t, file+`:2:1: unknown key "suffle" [unknown_key] (hint: write sampler: shuffled at a source)`+"\n", r.err)
-	}
-	r := penstock(t, "lint", file)
-	assert.Equal(t, exitUsage, r.code)
-	assert.Contains(t, r.out, "unknown_key")
-	assert.Empty(t, r.err)
-}
-
 func TestLintTakesSeveralSpecsAndWarningsPass(t *testing.T) {
 	good := write(t, "good.yaml", small)
 	warns := write(t, "warns.yaml", strings.Replace(small, "discard: {}", "discard: {}", 1)+"")

