@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/penstock-go/penstock/graph"
 	"github.com/penstock-go/penstock/graph/registry"
@@ -44,6 +45,9 @@ func (c *builder) settings(d *draft) settings {
 		s.name = read(c, "", name, func(v registry.Value, f string) (string, *registry.Problem) {
 			return registry.ReadText(v, f, registry.Length(1, 100))
 		})
+		if strings.ContainsFunc(s.name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			c.add(name.Value.At, "", "field_value", "pipeline: a name has no line breaks and control characters", "")
+		}
 	}
 	for _, key := range sortedKeys(d.keys) {
 		m := d.keys[key]

@@ -99,11 +99,11 @@ func (p *parser) value(n *yaml.Node, depth int) registry.Value {
 	}
 	if p.values > MaxValues || depth > MaxDepth {
 		p.full = true
-		msg := fmt.Sprintf("a spec may have %d values", MaxValues)
+		msg, hint := fmt.Sprintf("a spec may have %d values", MaxValues), "aliases count as often as they are used"
 		if depth > MaxDepth {
-			msg = fmt.Sprintf("a spec may have %d maps and lists within each other", MaxDepth)
+			msg, hint = fmt.Sprintf("a spec may have %d maps and lists within each other", MaxDepth), ""
 		}
-		p.add(v.At, "", "too_large", msg, "aliases count as often as they are used")
+		p.add(v.At, "", "too_large", msg, hint)
 		return v
 	}
 	if n.Kind != yaml.AliasNode && n.Style&yaml.TaggedStyle != 0 {

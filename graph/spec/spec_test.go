@@ -134,6 +134,7 @@ func TestSeedsAreExactTo64Bits(t *testing.T) {
 		require.NoError(t, d.Err())
 		assert.Contains(t, s.Pipeline.Describe(), "seed="+seed+" ")
 	}
+	assert.Contains(t, lint(t, strings.Replace(whole, "flowers", `"a\nb"`, 1)), "a name has no line breaks")
 	for seed, want := range map[string]string{
 		"18446744073709551616": "seed: 18446744073709551616 does not fit in 64 bits [field_range]",
 		"-1":                   "seed must be at least 0, got -1 [field_range]",
