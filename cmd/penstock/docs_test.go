@@ -139,6 +139,15 @@ func TestExamplesOfKindsAreSound(t *testing.T) {
 	}
 }
 
+func TestExampleSpecsHaveNoProblems(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	r := penstock(t, append([]string{"lint"}, files...)...)
+	assert.Equal(t, exitDone, r.code)
+	assert.Equal(t, len(files), strings.Count(r.out, ": no problems\n"), r.out)
+}
+
 // Each code has an example in testdata/diagnostics: a spec, with the options of lint in its first line if it needs any.
 func TestDocumentationOfDiagnosticsIsUpToDate(t *testing.T) {
 	var b strings.Builder

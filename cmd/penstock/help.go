@@ -56,6 +56,7 @@ const setHelp = `
   --set ID.KEY=VALUE  overrides a key or a field of a stage: decode.workers=8,
                       collate.size=32, train.step={normal: {mean: 5ms, stddev: 1ms}}
                       May be given several times; of one key the last wins.
+                      Paths in it are relative to the working folder.
 `
 
 const runHelp = `
@@ -174,8 +175,8 @@ Values
   size           with a unit: 64MiB (KiB, MiB, GiB, TiB are powers of 1024, KB, MB,
                  GB, TB of 1000; B is one byte)
   list           a single value is a list of one
-  path           relative to the folder of the spec, from standard input to the
-                 working folder; a name with :// is left alone
+  path           relative to the folder of the spec; from standard input and in
+                 --set to the working folder; a name with :// is left alone
 
 Nothing, ~ and null are refused: leave the key out for the default. A 0 is a 0.
 ${NAME} and ${NAME:-default} stand for environment variables, as in a shell; a

@@ -191,7 +191,7 @@ func readWord(v Value) (string, *fault) {
 
 func readPath(v Value, dir string) (string, *fault) {
 	s, e := readText(v, dir)
-	if e != nil || s == "" || dir == "" || filepath.IsAbs(s) || strings.Contains(s, "://") {
+	if e != nil || s == "" || dir == "" || v.Here || filepath.IsAbs(s) || strings.Contains(s, "://") {
 		return s, e
 	}
 	return filepath.Join(dir, s), nil

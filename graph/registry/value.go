@@ -24,6 +24,7 @@ type Value struct {
 	At      any // where it stands; opaque, handed back in [Problem]
 	Form    Form
 	Text    string // of a scalar
+	Here    bool   // a relative path is relative to the working folder, not to the spec's
 	Items   []Value
 	Members []Member
 }

@@ -95,10 +95,6 @@ func (c *collector) add(at any, stage, code, msg, hint string) {
 	c.put(at, Diagnostic{Stage: stage, Code: code, Msg: msg, Hint: hint})
 }
 
-func (c *collector) warn(at any, stage, code, msg, hint string) {
-	c.put(at, Diagnostic{Stage: stage, Code: code, Msg: msg, Hint: hint, Warn: true})
-}
-
 func (c *collector) put(at any, d Diagnostic) {
 	p, _ := at.(place)
 	if c.broken[p] {
@@ -128,18 +124,6 @@ func (c *collector) sorted() Diagnostics {
 		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})
 	return slices.Compact(c.list)
-}
-
-// list writes names as they appear in messages: "a", "b" and "c".
-func list(names []string) string {
-	q := make([]string, len(names))
-	for i, n := range names {
-		q[i] = fmt.Sprintf("%q", n)
-	}
-	if len(q) < 2 {
-		return strings.Join(q, "")
-	}
-	return strings.Join(q[:len(q)-1], ", ") + " and " + q[len(q)-1]
 }
 
 // meant is a hint with the name that was probably meant, or "".

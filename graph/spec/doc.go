@@ -19,7 +19,7 @@
 //
 // ${NAME} and ${NAME:-default} in a value stand for environment variables, as in a shell; $${ is a plain ${. A value
 // with such a part, and the value of an override, fits whatever its field takes. Relative paths are relative to the
-// spec's folder. Anchors and aliases work; tags, merge keys and several documents are refused. Limits: 1 MiB of text,
+// spec's folder, those of an override to the working folder. Anchors and aliases work; tags, merge keys and several documents are refused. Limits: 1 MiB of text,
 // 100,000 values with aliases counted each time, 32 levels, 1,000 stages.
 //
 // A syntax error hides what comes after it; all other problems are reported together. A misspelt kind is checked on as

@@ -292,7 +292,7 @@ func replace(ms []registry.Member, m registry.Member) []registry.Member {
 }
 
 // overrideValue reads the right side of an override: a list, map or quoted text as in a spec, else text as it stands,
-// which becomes what the field takes.
+// which becomes what the field takes. Its paths are relative to where the command is given.
 func (c *builder) overrideValue(at place, raw string) registry.Value {
 	if raw != "" && strings.ContainsRune(`[{"'`, rune(raw[0])) {
 		sub := &parser{collector: &collector{file: at.set, broken: map[place]bool{}}, getenv: c.getenv}
@@ -303,13 +303,12 @@ func (c *builder) overrideValue(at place, raw string) registry.Value {
 			c.add(at, "", x.Code, x.Msg, x.Hint)
 		}
 		c.broken[at] = true
-		return registry.Value{At: at, Form: registry.Free, Text: raw}
 	}
-	return registry.Value{At: at, Form: registry.Free, Text: raw}
+	return registry.Value{At: at, Form: registry.Free, Text: raw, Here: true}
 }
 
 func moved(v registry.Value, at place) registry.Value {
-	v.At = at
+	v.At, v.Here = at, true
 	for i := range v.Items {
 		v.Items[i] = moved(v.Items[i], at)
 	}

@@ -186,6 +186,14 @@ func TestOverridesChangeKeysFieldsAndThePipeline(t *testing.T) {
 	}
 }
 
+func TestPathsOfOverridesAreRelativeToTheWorkingFolder(t *testing.T) {
+	for _, root := range []string{"data", `"data"`} {
+		s, d := spec.Parse("specs/x.yaml", []byte(whole), catalog(t), spec.Options{Dir: "specs", Set: []string{"read.root=" + root}})
+		require.NoError(t, d.Err())
+		assert.Contains(t, s.Pipeline.Describe(), "{Root:data ")
+	}
+}
+
 func TestAPartOfASpecCanBeDeclaredAlone(t *testing.T) {
 	s, d := spec.Parse("x.yaml", []byte(whole), catalog(t), spec.Options{Upto: "flip"})
 	require.NoError(t, d.Err())
