@@ -1,0 +1,113 @@
+package penstock_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// small is a program that reads a folder and uses nothing else.
+const small = `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/penstock-go/penstock/graph"
+	"github.com/penstock-go/penstock/sources"
+)
+
+func main() {
+	p := graph.New("files")
+	out := graph.Output(graph.From(p, "read", sources.Folder{Root: os.Args[1]}), "take")
+	run, err := p.Start(context.Background())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	for s, err := range out.All(run) {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		fmt.Println(s.Key())
+	}
+}
+`
+
+// newModule makes a folder that is a module of its own and uses this one by a replace line, as a reader would who
+// copies an example out of the repository.
+func newModule(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	root, err := os.Getwd()
+	require.NoError(t, err)
+	text := "module example\n\ngo 1.26.0\n\nrequire " + module + " v0.0.0\n\nreplace " + module + " => " + root + "\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o644))
+	sums, err := os.ReadFile("go.sum")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o644))
+	return dir
+}
+
+// build builds the program in dir, without a network, as go build does by default, and gives its size.
+func build(t *testing.T, dir, pkg string) int64 {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "program")
+	cmd := exec.Command("go", "build", "-o", out, pkg)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOPROXY=off", "GOSUMDB=off")
+	if dir != "." {
+		cmd.Env = append(cmd.Env, "GOFLAGS=-mod=mod") // its go.mod does not list what this module requires
+	}
+	text, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", text)
+	st, err := os.Stat(out)
+	require.NoError(t, err)
+	return st.Size()
+}
+
+func TestExamplesBuildOutsideTheRepository(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the compiler")
+	}
+	mains, err := filepath.Glob("examples/*/main.go")
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(mains), 3)
+	for _, main := range mains {
+		t.Run(filepath.Base(filepath.Dir(main)), func(t *testing.T) {
+			dir := newModule(t)
+			files, err := filepath.Glob(filepath.Join(filepath.Dir(main), "*.go"))
+			require.NoError(t, err)
+			for _, f := range files {
+				if strings.HasSuffix(f, "_test.go") {
+					continue
+				}
+				text, err := os.ReadFile(f)
+				require.NoError(t, err)
+				require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.Base(f)), text, 0o644))
+			}
+			build(t, dir, ".")
+		})
+	}
+}
+
+// The sizes are those of plain go build, symbols and debug information included.
+func TestProgramsStayLight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the compiler")
+	}
+	const mb = 1_000_000
+	dir := newModule(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(small), 0o644))
+	folder, runner := build(t, dir, "."), build(t, ".", "./cmd/penstock")
+	t.Logf("a program that reads a folder: %.1f MB; the runner: %.1f MB", float64(folder)/mb, float64(runner)/mb)
+	assert.Less(t, folder, int64(5*mb), "a program that only reads a folder; what has it begun to import?")
+	assert.Less(t, runner, int64(60*mb), "the runner")
+}
