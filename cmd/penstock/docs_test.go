@@ -154,8 +154,8 @@ func TestDocumentationOfDiagnosticsIsUpToDate(t *testing.T) {
 	b.WriteString("# Diagnostics\n\n" + generated + `` +
 		"`penstock lint` and every command that reads a spec find all problems at once and print one line for each:\n" +
 		"file, line, column, stage, what is wrong, a code and, where there is one, a way out. Lines and columns count from\n" +
-		"1, columns in characters. Codes are stable. A Go program gets the same codes from `Pipeline.Build`, with the stage\n" +
-		"and the field in place of the position.\n")
+		"1, columns in characters. Codes are stable. Where a Go program can make the same mistake, `Pipeline.Build` gives the same code, with the\n" +
+		"stage and the field in place of the position.\n")
 	shown := map[string]bool{}
 	for _, c := range spec.Codes() {
 		require.False(t, shown[c.Name], c.Name)

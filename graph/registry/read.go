@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -354,42 +353,4 @@ func listText[E any](l []E) string {
 
 func (e *fault) problem(field string) Problem {
 	return Problem{At: e.where, Field: field, Code: e.code, Msg: e.text(field), Hint: e.hint}
-}
-
-// Check finds every wrong field of a config that a Go program wrote: it joins one [graph.FieldError] each. Zero fields
-// count as their defaults; a required one must not be zero.
-func Check[C any](c *C, bind func(*C, *Fields)) error {
-	d := *c
-	var errs []error
-	for _, f := range fieldsOf(&d, bind) {
-		if e := f.verify(); e != nil {
-			msg := e.text(f.Name)
-			if e.hint != "" {
-				msg += " (" + e.hint + ")"
-			}
-			errs = append(errs, &graph.FieldError{Field: f.Name, Code: e.code, Msg: msg})
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// verify fills the default in and checks the rules.
-func (f *Field) verify() *fault {
-	if f.zero() {
-		if f.Required() {
-			return &fault{code: "field_missing", msg: " is missing"}
-		}
-		f.fill()
-	}
-	return f.check()
-}
-
-// Filled is c with the default in each zero field. Open calls it first.
-func Filled[C any](c C, bind func(*C, *Fields)) C {
-	for _, f := range fieldsOf(&c, bind) {
-		if f.zero() {
-			f.fill()
-		}
-	}
-	return c
 }

@@ -268,3 +268,18 @@ func TestASetIsFrozenOnceItIsRead(t *testing.T) {
 	assert.Len(t, s.Entries(), 1)
 	assert.Panics(t, func() { s.Add(entry[*item.Batch]()) })
 }
+
+func FuzzSizesAndTimesAreReadOrRefused(f *testing.F) {
+	for _, s := range []string{"64MiB", "1.5GB", "-1B", "1e400TiB", "5ms", "1h30m", "0", "99999999h", "NaNB"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if n, err := registry.ParseSize(s); err == nil && n >= 0 {
+			back, err := registry.ParseSize(registry.FormatSize(n))
+			if err != nil || back != n && n < 1<<53 {
+				t.Fatalf("%q is %d, written %s, read %d: %v", s, n, registry.FormatSize(n), back, err)
+			}
+		}
+		_, _ = registry.ParseDuration(s)
+	})
+}

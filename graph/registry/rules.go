@@ -6,8 +6,6 @@ import (
 	"time"
 )
 
-func strconvQuote(s string) string { return strconv.Quote(s) }
-
 // Rule limits the values of a field.
 type Rule struct {
 	kind ruleKind

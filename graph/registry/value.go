@@ -2,6 +2,7 @@ package registry
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -82,7 +83,7 @@ func (v Value) describe() string {
 	return clip(v.Text)
 }
 
-func quote(s string) string { return strconvQuote(clip(s)) }
+func quote(s string) string { return strconv.Quote(clip(s)) }
 
 // clip keeps messages short whatever a spec holds.
 func clip(s string) string {

@@ -292,10 +292,11 @@ func replace(ms []registry.Member, m registry.Member) []registry.Member {
 }
 
 // overrideValue reads the right side of an override: a list, map or quoted text as in a spec, else text as it stands,
-// which becomes what the field takes. Its paths are relative to where the command is given.
+// which becomes what the field takes. Its paths are relative to where the command is
+// given, and variables are left to the shell.
 func (c *builder) overrideValue(at place, raw string) registry.Value {
 	if raw != "" && strings.ContainsRune(`[{"'`, rune(raw[0])) {
-		sub := &parser{collector: &collector{file: at.set, broken: map[place]bool{}}, getenv: c.getenv}
+		sub := &parser{collector: &collector{file: at.set, broken: map[place]bool{}}}
 		if v, ok := sub.parse([]byte(raw)); ok && len(sub.list) == 0 {
 			return moved(v, at)
 		}

@@ -24,7 +24,7 @@ const (
 // parser turns YAML nodes into values. It stops at the first value beyond the limits.
 type parser struct {
 	*collector
-	getenv func(string) (string, bool)
+	getenv func(string) (string, bool) // nil: ${NAME} stays as it is
 	values int
 	full   bool
 }
@@ -158,7 +158,7 @@ func (p *parser) scalar(n *yaml.Node, v *registry.Value) {
 	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 		v.Form = registry.Quoted
 	}
-	if strings.Contains(v.Text, "$") {
+	if p.getenv != nil && strings.Contains(v.Text, "$") {
 		p.expand(v)
 	}
 }
