@@ -89,10 +89,10 @@ func idctRows(out []byte, stride int, w *[32]int64) {
 		c0, c1, c2, c3, c4, c5, c6, c7 := r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7]
 		o := out[y*stride : y*stride+8 : y*stride+8]
 		p := out[(y+1)*stride : (y+1)*stride+8 : (y+1)*stride+8]
-		const round = 1<<17 + 1<<49 + 1<<31 + 1<<63
+		const round = 1<<17 + 1<<49 + 128<<18 + 128<<50
 		z1 := (c2 + c6) * 4433
 		t2, t3 := z1-c6*15137, z1+c2*6270
-		e0, e1 := int64(uint64((c0+c4)<<13)+round), int64(uint64((c0-c4)<<13)+round)
+		e0, e1 := (c0+c4)<<13+round, (c0-c4)<<13+round
 		t10, t13, t11, t12 := e0+t3, e0-t3, e1+t2, e1-t2
 		y1, y2, y3, y4 := c7+c1, c5+c3, c7+c3, c5+c1
 		y5 := (y3 + y4) * 9633
@@ -102,14 +102,24 @@ func idctRows(out []byte, stride int, w *[32]int64) {
 		y4 = y5 - y4*3196
 		o0, o1 := c7*2446+y1+y3, c5*16819+y2+y4
 		o2, o3 := c3*25172+y2+y3, c1*12299+y1+y4
-		o[0], p[0] = clampLanes(t10 + o3)
-		o[7], p[7] = clampLanes(t10 - o3)
-		o[1], p[1] = clampLanes(t11 + o2)
-		o[6], p[6] = clampLanes(t11 - o2)
-		o[2], p[2] = clampLanes(t12 + o1)
-		o[5], p[5] = clampLanes(t12 - o1)
-		o[3], p[3] = clampLanes(t13 + o0)
-		o[4], p[4] = clampLanes(t13 - o0)
+		v0, v1, v2, v3 := uint64(t10+o3), uint64(t11+o2), uint64(t12+o1), uint64(t13+o0)
+		v7, v6, v5, v4 := uint64(t10-o3), uint64(t11-o2), uint64(t12-o1), uint64(t13-o0)
+		if (v0|v1|v2|v3|v4|v5|v6|v7)&(63<<26|63<<58) != 0 { // a sample to clamp, or a borrow from a negative one
+			o[0], p[0] = clampLanes(v0)
+			o[1], p[1] = clampLanes(v1)
+			o[2], p[2] = clampLanes(v2)
+			o[3], p[3] = clampLanes(v3)
+			o[4], p[4] = clampLanes(v4)
+			o[5], p[5] = clampLanes(v5)
+			o[6], p[6] = clampLanes(v6)
+			o[7], p[7] = clampLanes(v7)
+			continue
+		}
+		const lanes = 255 | 255<<32
+		l := v0>>18&lanes | v1>>10&(lanes<<8) | v2>>2&(lanes<<16) | v3<<6&(lanes<<24)
+		h := v4>>18&lanes | v5>>10&(lanes<<8) | v6>>2&(lanes<<16) | v7<<6&(lanes<<24)
+		binary.LittleEndian.PutUint64(o, l&0xFFFFFFFF|h<<32)
+		binary.LittleEndian.PutUint64(p, l>>32|h&^0xFFFFFFFF)
 	}
 }
 
@@ -118,7 +128,11 @@ func swapLanes(a, b int64) (lo, hi int64) {
 	return int64(uint32(a)>>11) + int64(uint32(b)>>11)<<32 - (1<<20 + 1<<52), a>>43 + b>>43<<32
 }
 
-func clampLanes(v int64) (lo, hi byte) { return clamp8[uint32(v)>>18], clamp8[uint64(v)>>50] }
+// clampLanes takes the samples of two rows out of v, where they stand 128 too high at bits 18 and 50.
+func clampLanes(v uint64) (lo, hi byte) {
+	v += (8192-128)<<18 + (8192-128)<<50
+	return clamp8[uint32(v)>>18], clamp8[v>>50]
+}
 
 // idctPlain is the definition: sums are exact, values between the passes saturate to 16 bits, samples to 8.
 func idctPlain(out []byte, stride int, b *[64]int16) {
