@@ -14,7 +14,7 @@ func bodyOf[A, B any](b *builder, s *stageRun, hin *hooks[A], hout *hooks[B], t 
 	w := &body[A, B]{s: s, call: b.newCall(s.n), hin: hin, hout: hout, skip: s.n.skips()}
 	switch {
 	case t.Map != nil:
-		w.fn = t.Map
+		w.fn, w.call.slot = t.Map, s.slot
 		if !w.skip {
 			return w.maps, nil
 		}
@@ -51,6 +51,9 @@ type body[A, B any] struct {
 // maps is the loop for one output of each input and no skipping: the common case, kept short.
 func (w *body[A, B]) maps(in []edge.Cell[A], out *engine.Out[B]) (int, error) {
 	call, fn := w.call, w.fn
+	if call.slot != nil && call.place == nil {
+		call.place = out.Place
+	}
 	for i := range in {
 		c := &in[i]
 		if c.Skipped() {
@@ -81,6 +84,9 @@ func pass[A, B any](c *edge.Cell[A], out *engine.Out[B]) {
 
 // each is the loop of all other bodies.
 func (w *body[A, B]) each(in []edge.Cell[A], out *engine.Out[B]) (int, error) {
+	if w.call.slot != nil && w.call.place == nil && w.fn != nil {
+		w.call.place = out.Place
+	}
 	for i := range in {
 		c := &in[i]
 		if c.Skipped() {

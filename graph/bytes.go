@@ -97,11 +97,15 @@ func newGate[T any](b *byteBook, size, peak func(T) int64, grow bool, fail func(
 	return g
 }
 
-// need is the most that an item will take on its way.
-func (g *gate[T]) need(v T) (size, need int64) {
+// need is the most that an item will take on its way. What is only thought never exceeds the limit: whether an item is
+// refused must not depend on what others looked like before it.
+func (g *gate[T]) need(v T, limit int64) (size, need int64) {
 	size = g.size(v)
 	if need = g.peak(v); need == 0 && g.grow {
 		need = int64(float64(size) * math.Float64frombits(g.book.ratio.Load()))
+		if limit > 0 {
+			need = min(need, limit)
+		}
 	}
 	return size, max(size, need)
 }
@@ -115,7 +119,7 @@ func (g *gate[T]) Admit(w *edge.Waiter, lo int64, cells []edge.Cell[T]) (n int, 
 		if cells[m].Skipped() {
 			continue
 		}
-		sizes[m], needs[m] = g.need(cells[m].V)
+		sizes[m], needs[m] = g.need(cells[m].V, limit)
 		if limit > 0 && needs[m] > limit {
 			err = fmt.Errorf("the item needs %s, the memory budget leaves %s; raise budget.memory or leave the item out",
 				sizeText(needs[m]), sizeText(limit))

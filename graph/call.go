@@ -16,6 +16,8 @@ type Call struct {
 	key    uint64 // of (pipeline seed, stage id)
 	tag    *edge.Tag
 	places []Places // by source; nil for iterables
+	place  func() (ordinal, epochLo int64)
+	slot   *slotter // of the group that follows at once; nil: none
 	rand   Rand
 	seeded bool
 }
@@ -51,6 +53,18 @@ func indexOf(places []Places, t *edge.Tag) int64 {
 
 // Buffer takes n bytes of recycled memory. Their content is undefined.
 func (c *Call) Buffer(n int) *item.Buffer { return c.mem.Take(n) }
+
+// Row takes memory for a field of the output: where a group follows at once, the field's place in the batch, so that
+// nothing is copied; else, or where the layout is not that of the batch, recycled memory. Content is undefined. Write
+// all of it, and hand it on as this very field.
+func (c *Call) Row(field string, d item.DType, s item.Shape) *item.Buffer {
+	if c.slot != nil && c.place != nil {
+		if b := c.slot.take(c, field, d, s); b != nil {
+			return b
+		}
+	}
+	return c.mem.Take(s.Elems() * d.Size())
+}
 
 // Rand is a generator keyed by (pipeline seed, stage id, position of the item): the same item gets the same numbers
 // whatever the workers, buffers and ranks are, and other ones in each epoch.

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"github.com/penstock-go/penstock/graph/internal/pool"
 	"github.com/penstock-go/penstock/graph/item"
 )
 
@@ -18,6 +19,9 @@ type Env struct {
 
 // Go starts a goroutine that the run waits for. f must end when the context given to Open ends.
 func (e *Env) Go(f func()) { e.start(f) }
+
+// Slab takes n bytes for a batch, zeroed. Large slabs ask for huge pages. They belong to the garbage collector.
+func (e *Env) Slab(n int) []byte { return pool.Slab(n) }
 
 // Warn puts a line into the report's warnings: something was given up, left out or cannot help.
 func (e *Env) Warn(line string) {

@@ -34,7 +34,9 @@ func FlatMap[A, B any](f func(in A, emit func(B)) error) Stage[A, B] {
 }
 
 // Collect is a stage that gathers n items of one epoch into a slice. Only the last one of an epoch may be shorter. The
-// slice is new each time and belongs to the reader.
+// slice is new each time. Whoever releases it releases its items, where they have a Release method: a stage that takes
+// it in, or the engine after the sink. A skipped item's row holds a copy of the next good one; where items have a
+// Release method it is left out instead.
 func Collect[T any](n int) Stage[T, []T] { return collect[T]{n} }
 
 // plainStage is a Transform as a declaration.
@@ -75,9 +77,20 @@ func (c collect[T]) Open(context.Context, *Env) (Transform[T, []T], error) {
 		Row:   func(_ *Call, out []T, row int, in T) error { out[row] = in; return nil },
 		Fill:  func(out []T, to, from int) { out[to] = out[from] },
 		Undo:  undo,
-		Done: func(out []T, n int, _ int64, _ []item.Row, free func()) []T {
+		Done: func(out []T, n int, _ int64, meta []item.Row, free func()) []T {
+			if out = out[:n:n]; undo != nil { // a stand-in would be released twice
+				k := 0
+				for i, v := range out {
+					if !meta[i].StandIn {
+						out[k] = v
+						k++
+					}
+				}
+				clear(out[k:])
+				out = out[:k:k]
+			}
 			free()
-			return out[:n:n]
+			return out
 		},
 	}}, nil
 }

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"reflect"
 	"strconv"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
@@ -30,6 +31,8 @@ func hooksOf[T any](index func(*edge.Tag) int64) (h hooks[T]) {
 	}
 	if _, ok := z.(Releaser); ok {
 		h.release = func(v T) { any(v).(Releaser).Release() }
+	} else if t := reflect.TypeFor[T](); t.Kind() == reflect.Slice && t.Elem().Implements(reflect.TypeFor[Releaser]()) {
+		h.release = releaseAll[T] // a list, as Collect makes
 	}
 	if _, ok := z.(Hasher); ok {
 		h.hash = func(v T) uint64 { return any(v).(Hasher).Hash() }
@@ -38,6 +41,14 @@ func hooksOf[T any](index func(*edge.Tag) int64) (h hooks[T]) {
 		h.kept = func(v T) bool { return any(v).(interface{ Kept() bool }).Kept() }
 	}
 	return h
+}
+
+// releaseAll releases the members of a list.
+func releaseAll[T any](list T) {
+	v := reflect.ValueOf(list)
+	for i := range v.Len() {
+		v.Index(i).Interface().(Releaser).Release()
+	}
 }
 
 // drop gives an item up that is used no more.

@@ -44,6 +44,7 @@ type stageRun struct {
 	stats   func() edge.Stats
 	opened  time.Duration
 	sized   bool
+	slot    *slotter // of the group that reads its output
 
 	mu    sync.Mutex
 	skips []SkipNote
@@ -155,7 +156,7 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 	o := &s.n.opts
 	cfg := edge.Config{
 		Buffer: o.buffer, Window: o.window, Producers: s.workers, Consumers: 1,
-		Ordered: o.order != CompletionOrder, Fixed: s.slabbed,
+		Ordered: o.order != CompletionOrder, Slabs: s.slabbed,
 	}
 	if next := s.n.next; next != nil && (next.role == stageRole) {
 		cfg.Consumers = next.opts.workers
@@ -171,6 +172,9 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 		}
 	}
 	e := edge.New(cfg, h.drop)
+	if s.slabbed {
+		b.run.widen = append(b.run.widen, e.Widen)
+	}
 	b.edges[s.n.no] = e
 	s.stats = e.Stats
 	return e
@@ -353,7 +357,12 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 		Slab: g.Slab,
 		Fit: func(v B, slabs int) (int, error) {
 			if z, ok := any(v).(interface{ Capacity() int64 }); ok && !g.Fresh {
-				return b.run.bytes.slabs(z.Capacity(), slabs)
+				slabs = max(slabs, min(maxSlabs, int(smallSlabs/max(1, z.Capacity()))))
+				n, err := b.run.bytes.slabs(z.Capacity(), slabs)
+				for _, f := range b.run.widen {
+					f(n / 2)
+				}
+				return n, err
 			}
 			return slabs, nil
 		},
@@ -381,12 +390,22 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 		}
 	})
 	b.run.keeps = append(b.run.keeps, e.Keep)
+	if before := b.stages[s.n.ins[0].no]; g.Place != nil && !b.p.sync && before.n.opts.order != CompletionOrder {
+		before.slot = newSlotter(e, g.Place)
+	}
 	b.launch(func() { e.Start(b.eng) })
 	if b.p.sync {
 		b.pulls[s.n.no] = e.Pull(b.eng, b.pulls[s.n.ins[0].no].(engine.Pull[A]))
 	}
 	return nil
 }
+
+// A ring of small slabs is made longer, up to these bounds: a consumer that gets a processor only now and then must find
+// enough to do.
+const (
+	smallSlabs = 16 << 20
+	maxSlabs   = 64
+)
 
 // slabsAfter is how many slabs a group's ring has: one being filled, what the edges and workers below can hold, and
 // what the consumer holds.

@@ -23,6 +23,7 @@ type Run struct {
 	bytes  *byteBook
 	memory *memory
 	keeps  []func(int)
+	widen  []func(int)
 	outlet outlet
 	stops  []func() error
 
@@ -135,6 +136,7 @@ func (r *Run) Wait() error {
 	err := r.eng.Wait()
 	r.once.Do(func() {
 		r.outlet.finish()
+		r.eng.Clear()
 		for i := len(r.stops) - 1; i >= 0; i-- {
 			if cerr := r.stops[i](); cerr != nil && err == nil {
 				err = cerr

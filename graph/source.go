@@ -71,7 +71,7 @@ func openSource[T any](b *builder, n *node, src Source[T]) error {
 	f := &feed{source: uint16(number), places: places, epochs: b.p.epochs, workers: int64(s.workers)}
 	in := edge.New(edge.Config{Buffer: engine.MaxSlice, Producers: 1, Consumers: s.workers}, func(*edge.Cell[struct{}]) {})
 	in.Source = f.next
-	b.eng.OnDrain(in.Cut)
+	b.eng.OnDrain(in.Seal)
 	e := sourceStage(b, s, in, func(r Reader[T], call *Call) (T, error) { return r.At(call, call.Index()) }, r)
 	b.launch(func() { e.Start(b.eng) })
 	if b.p.sync {

@@ -72,6 +72,9 @@ type Group[A, B any] struct {
 	Slab func() (B, error)
 	// Row puts an input into a row; it releases in. Rows of one slab are filled by several workers at once.
 	Row func(c *Call, out B, row int, in A) error
+	// Place, if set, finds the memory of a field in a row, before the row is filled; nil if it has another layout. Row
+	// then finds the input's data there already.
+	Place func(out B, row int, field string, d item.DType, s item.Shape) []byte
 	// Fill copies row from to row to, for a sample that was skipped.
 	Fill func(out B, to, from int)
 	// Undo, if set, gives up what a filled row holds, when its group is not handed on.

@@ -66,8 +66,8 @@ func (s Slow) Open(_ context.Context, env *graph.Env) (graph.Reader[*item.Sample
 
 func (s *Slow) make(c *graph.Call, seed uint64, i int64) *item.Sample {
 	out := item.NewSample(indexKey(i))
-	buf := c.Buffer(4 * s.FeatureDim)
-	v := item.Tensor(buf, item.Float32, item.MakeShape(s.FeatureDim))
+	shape := item.MakeShape(s.FeatureDim)
+	v := item.Tensor(c.Row(fieldFeatures, item.Float32, shape), item.Float32, shape)
 	h := shard.Hash(seed, uint64(i))
 	x := h
 	numbers := v.Float32s()

@@ -72,20 +72,21 @@ func tooDeep(s item.Shape) error {
 }
 
 // Open makes the transform. The layout belongs to the run.
-func (c Collate) Open(context.Context, *graph.Env) (graph.Transform[*item.Sample, *item.Batch], error) {
+func (c Collate) Open(_ context.Context, env *graph.Env) (graph.Transform[*item.Sample, *item.Batch], error) {
 	c = registry.Filled(c, (*Collate).Bind)
-	l := &layout{size: c.Size}
+	l := &layout{size: c.Size, memory: env.Slab}
 	return graph.Transform[*item.Sample, *item.Batch]{Group: &graph.Group[*item.Sample, *item.Batch]{
 		Size: c.Size, DropLast: c.DropLast,
-		First: l.fix, Slab: l.slab, Row: l.row, Fill: l.fill, Done: l.done,
+		First: l.fix, Slab: l.slab, Row: l.row, Place: l.place, Fill: l.fill, Done: l.done,
 	}}, nil
 }
 
 // layout is what the first sample fixed. It is only read once it is.
 type layout struct {
-	size  int
-	first string // key of the first sample
-	cols  []column
+	size   int
+	memory func(int) []byte
+	first  string // key of the first sample
+	cols   []column
 }
 
 type column struct {
@@ -135,7 +136,7 @@ func (l *layout) slab() (*item.Batch, error) {
 		case item.KindBytes:
 			out.Blobs = make([][]byte, l.size)
 		default:
-			out.Data = make([]byte, max(8, l.size*c.bytes))[:l.size*c.bytes] // at least 8, so that views are aligned
+			out.Data = l.memory(l.size * c.bytes)
 		}
 		b.Columns[i] = out
 	}
@@ -178,8 +179,22 @@ func put(to *item.Column, c *column, row int, v *item.Value) {
 		blob := &to.Blobs[:cap(to.Blobs)][row]
 		*blob = append((*blob)[:0], v.Data()...)
 	default:
-		copy(data[row*c.bytes:(row+1)*c.bytes], v.Data())
+		if to, from := data[row*c.bytes:(row+1)*c.bytes], v.Data(); len(to) > 0 && &to[0] != &from[0] {
+			copy(to, from) // else the stage before has written it here, see place
+		}
 	}
+}
+
+// place finds a field's memory in a row for the stage before, if its layout is that of the batch.
+func (l *layout) place(out *item.Batch, row int, field string, d item.DType, s item.Shape) []byte {
+	for i := range l.cols {
+		c := &l.cols[i]
+		if c.name == field && c.dtype == d && c.shape == s && (c.kind == item.KindTensor || c.kind == item.KindImage) {
+			data := out.Columns[i].Data
+			return data[:cap(data)][row*c.bytes : (row+1)*c.bytes : (row+1)*c.bytes]
+		}
+	}
+	return nil
 }
 
 // odd says which fields a sample has too many or too few.

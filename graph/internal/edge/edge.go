@@ -1,7 +1,6 @@
 package edge
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/penstock-go/penstock/graph/internal/meter"
@@ -16,7 +15,7 @@ type Config struct {
 	Buffer, Window       int
 	Producers, Consumers int
 	Ordered              bool
-	Fixed                bool // auto means two items a producer, whatever k is: for items that hold slabs
+	Slabs                bool // the items hold slabs: auto follows their number, see Widen, and not k
 }
 
 // Edge is a bounded queue between the workers of two stages.
@@ -24,7 +23,7 @@ type Edge[T any] struct {
 	cfg  Config
 	drop func(*Cell[T]) // gives an item up that will not be taken
 
-	mu      sync.Mutex
+	mu      lock
 	ring    []Cell[T]
 	head    int
 	count   int
@@ -32,7 +31,8 @@ type Edge[T any] struct {
 	epoch   int32 // of the item taken last, and the ordinal at which it began
 	epochLo int64
 	feed    []Cell[T] // scratch of Source
-	kp, kc  int       // slice lengths of the last producer and consumer
+	wide    int
+	kp, kc  int // slice lengths of the last producer and consumer
 	back    []given[T]
 	held    int // consumers that hold a slice and may give part of it back
 	closed  bool
@@ -95,8 +95,8 @@ func (e *Edge[T]) room() int {
 	if e.cfg.Buffer > 0 {
 		return e.cfg.Buffer
 	}
-	if e.cfg.Fixed {
-		return 2 * e.cfg.Producers
+	if e.cfg.Slabs {
+		return max(2*e.cfg.Producers, e.wide)
 	}
 	return max(2*e.cfg.Producers, 4*e.kp)
 }
@@ -108,10 +108,17 @@ func (e *Edge[T]) window() int {
 	return 4 * e.kp * e.cfg.Producers
 }
 
+// Widen sets an auto buffer of items that hold slabs.
+func (e *Edge[T]) Widen(n int) {
+	e.mu.Lock()
+	e.wide = n
+	e.mu.Unlock()
+}
+
 // Bound is the longest slice that a producer may use.
 func (e *Edge[T]) Bound() int {
 	b := MaxSlice
-	if e.cfg.Buffer > 0 || e.cfg.Fixed {
+	if e.cfg.Buffer > 0 || e.cfg.Slabs {
 		b = min(b, e.room()/2)
 	}
 	if e.cfg.Window > 0 && e.cfg.Ordered && e.cfg.Producers > 1 {
@@ -227,13 +234,18 @@ func (e *Edge[T]) Close(err error) {
 // Cut says that the consuming stage wants nothing beyond what has been taken. What was given back comes before the
 // reason for the cut and is still worked off.
 func (e *Edge[T]) Cut() {
+	e.Seal()
+	if e.cut != nil {
+		e.cut()
+	}
+}
+
+// Seal ends the edge after what has been taken: nothing upstream is told, and what is under way goes on.
+func (e *Edge[T]) Seal() {
 	e.mu.Lock()
 	e.discard()
 	e.finish(nil)
 	e.mu.Unlock()
-	if e.cut != nil {
-		e.cut()
-	}
 }
 
 // Abort drops everything: the run was cancelled or broken off.

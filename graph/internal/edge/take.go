@@ -65,6 +65,7 @@ func (e *Edge[T]) Take(t *Taker[T], clock *meter.Clock, k int, now int64) (s Sli
 		e.mu.Lock()
 	}
 	e.takers.wakeAll()
+	e.slabs.wakeAll()
 	return s
 }
 
@@ -74,6 +75,7 @@ func (e *Edge[T]) letGo(t *Taker[T]) {
 		t.held = false
 		if e.held--; e.held == 0 && e.ended {
 			e.takers.wakeAll()
+			e.slabs.wakeAll() // whoever waits for a slab may have been overtaken by the end
 		}
 	}
 }
@@ -129,8 +131,8 @@ func (e *Edge[T]) takeRing(t *Taker[T], s *Slice[T], k int, now int64) int {
 	if len(e.putters) > 0 {
 		e.wakePutters()
 	}
-	if e.count >= k {
-		e.takers.wakeOne()
+	if e.count >= k && !e.takers.wakeOne() {
+		e.slabs.wakeOne() // there is a slab now
 	}
 	e.took(t, s, lo, e.epochLo)
 	return n

@@ -7,31 +7,42 @@ import (
 	"github.com/penstock-go/penstock/graph/internal/pool"
 )
 
-// Admission lets the outputs of sources pass as there are bytes for them, each source in its own order.
+// Admission lets the outputs of sources pass as there are bytes for them. Without a limit it only counts.
+//
+// The oldest item that is not inside passes when there is room for it, or when fewer than hold items of its source are
+// inside. A later one may pass before its turn as long as the largest item seen so far still finds room after it: so
+// the oldest never waits for bytes that are held by items which wait for it.
 type Admission struct {
-	mu    sync.Mutex
-	b     pool.Budget
-	lanes []*Lane
+	mu      sync.Mutex
+	b       pool.Budget
+	largest int64
+	lanes   []*Lane
 }
 
 // Lane is one source's way through an admission.
 type Lane struct {
 	a       *Admission
-	next    int64 // ordinal whose turn it is
+	next    int64           // the oldest ordinal that is not inside
+	ahead   map[int64]int64 // runs that passed before their turn: first ordinal and length
+	early   int64           // how many they are
 	inside  int64
-	waiting []*edge.Waiter
-	turns   []int64
+	waiting []waiting
 	stopped bool
 }
 
-// NewAdmission makes an admission with a limit in bytes; the oldest hold items of a source always pass.
+type waiting struct {
+	w    *edge.Waiter
+	turn int64
+}
+
+// NewAdmission makes an admission with a limit in bytes, 0 for none; the oldest hold items of a source always pass.
 func NewAdmission(limit, hold int64) *Admission {
 	return &Admission{b: pool.Budget{Limit: limit, Hold: hold}}
 }
 
 // Lane adds a source.
 func (a *Admission) Lane() *Lane {
-	l := &Lane{a: a}
+	l := &Lane{a: a, ahead: map[int64]int64{}}
 	a.lanes = append(a.lanes, l)
 	return l
 }
@@ -45,7 +56,7 @@ func (a *Admission) Shrink(by int64) {
 	a.mu.Unlock()
 }
 
-// Limit is the bytes that samples may take now.
+// Limit is the bytes that samples may take now; 0 is no limit.
 func (a *Admission) Limit() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -59,47 +70,84 @@ func (a *Admission) Peaks() (inside, overdraft int64) {
 	return a.b.Peak, a.b.Overdraft
 }
 
-// Admit waits until it is the turn of ordinal lo, then until there is room for the first of sizes, and says for how
-// many there was. 0: the lane has stopped. Without sizes it only waits for the turn.
+// Admit waits until there is room for the first of sizes, whose ordinal is lo, and says for how many there was. 0: the
+// lane has stopped. Without sizes it waits for the turn of lo, so that what comes before an error passes before it.
 func (l *Lane) Admit(w *edge.Waiter, lo int64, sizes []int64) (n int, waited bool) {
 	a := l.a
 	a.mu.Lock()
-	for !l.stopped {
-		if lo == l.next {
-			if len(sizes) == 0 {
-				break
-			}
-			for n < len(sizes) && a.b.Admit(sizes[n], l.inside) {
-				l.inside++
-				n++
-			}
-			if n > 0 {
-				l.next += int64(n)
-				l.wake()
-				break
-			}
+	defer a.mu.Unlock()
+	if a.b.Limit == 0 { // also after a later item has failed and stopped the lane: this one comes before it
+		for _, size := range sizes {
+			a.b.Grow(size)
 		}
-		l.waiting, l.turns = append(l.waiting, w), append(l.turns, lo)
+		return len(sizes), false
+	}
+	for !l.stopped {
+		if n = l.pass(lo, sizes); n > 0 || len(sizes) == 0 && lo == l.next {
+			return n, waited
+		}
+		l.waiting = append(l.waiting, waiting{w, lo})
 		a.mu.Unlock()
 		w.Park(nil)
 		waited = true
 		a.mu.Lock()
 	}
-	a.mu.Unlock()
-	return n, waited
+	return 0, waited
 }
 
-// Skip passes n ordinals that need no bytes.
-func (l *Lane) wake() {
-	for i, t := range l.turns {
-		if t == l.next {
-			l.waiting[i].Wake()
-			last := len(l.turns) - 1
-			l.turns[i], l.waiting[i] = l.turns[last], l.waiting[last]
-			l.turns, l.waiting = l.turns[:last], l.waiting[:last]
-			return
+// pass lets as many pass as there is room for.
+func (l *Lane) pass(lo int64, sizes []int64) (n int) {
+	b := &l.a.b
+	for _, size := range sizes {
+		l.a.largest = max(l.a.largest, size)
+	}
+	if lo == l.next {
+		for n < len(sizes) && b.Admit(sizes[n], l.inside-l.early) { // the early ones wait for this one
+			l.inside++
+			n++
+		}
+	} else {
+		for n < len(sizes) && b.Used()+sizes[n]+l.a.largest <= b.Limit {
+			b.Grow(sizes[n])
+			l.inside++
+			n++
 		}
 	}
+	if n == 0 {
+		return 0
+	}
+	if lo != l.next {
+		l.ahead[lo] = int64(n)
+		l.early += int64(n)
+		l.wake()
+		return n
+	}
+	l.early += int64(n)
+	for m := int64(n); m > 0; m = l.ahead[l.next] {
+		l.early -= m
+		delete(l.ahead, l.next)
+		l.next += m
+	}
+	l.wake()
+	return n
+}
+
+// wake wakes the one who waits for the lowest ordinal.
+func (l *Lane) wake() {
+	if len(l.waiting) == 0 {
+		return
+	}
+	first := 0
+	for i := range l.waiting {
+		if l.waiting[i].turn < l.waiting[first].turn {
+			first = i
+		}
+	}
+	w := l.waiting[first].w
+	last := len(l.waiting) - 1
+	l.waiting[first] = l.waiting[last]
+	l.waiting = l.waiting[:last]
+	w.Wake()
 }
 
 // Free gives the bytes of one item back.
@@ -126,8 +174,7 @@ func (l *Lane) Stop() {
 	l.a.mu.Lock()
 	defer l.a.mu.Unlock()
 	l.stopped = true
-	for _, w := range l.waiting {
-		w.Wake()
+	for len(l.waiting) > 0 {
+		l.wake()
 	}
-	l.waiting, l.turns = nil, nil
 }

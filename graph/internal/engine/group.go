@@ -53,9 +53,12 @@ type groups[B, M any] struct {
 	made     int
 	extra    int // slabs that the consumer keeps
 	open     *slab[B, M]
-	opened   int64 // ordinal of the next output
-	number   int64 // of the next output in its epoch
+	early    []*slab[B, M] // opened before their first row was placed, in order; see Slot
+	spans    []span        // of the epochs that Slot has met
+	opened   int64         // ordinal of the next output
+	number   int64         // of the next output in its epoch
 	epoch    int32
+	epochLo  int64 // ordinal of the first output of the epoch
 	due      []*slab[B, M]
 	active   map[*slab[B, M]]struct{} // begun and not completed
 	grants   map[int64]grant[B, M]
@@ -77,6 +80,7 @@ type slab[B, M any] struct {
 	made    bool // v is there
 	n       int  // rows given out
 	ordinal int64
+	epochLo int64
 	number  int64
 	epoch   int32
 	short   bool
@@ -88,7 +92,8 @@ type slab[B, M any] struct {
 	errRow  int
 	err     error
 	trail   *meter.Trail
-	last    edge.Tag // of the last row
+	last    edge.Tag // of the last row; its Ext is not the slab's to use
+	child   string   // path of the last row
 	free    func()
 }
 
@@ -126,8 +131,12 @@ func (g *Group[A, B, M]) assign(first []edge.Cell[A], lo int64) int {
 		}
 		return -1
 	}
-	if s.open == nil && !g.begin(first[0].Epoch) {
-		return 0
+	if s.open == nil {
+		if len(s.early) > 0 {
+			s.open, s.early = s.early[0], s.early[1:]
+		} else if s.open = g.begin(first[0].Epoch); s.open == nil {
+			return 0
+		}
 	}
 	o := s.open
 	n := min(len(first), g.Size-o.n)
@@ -148,11 +157,82 @@ func (g *Group[A, B, M]) assign(first []edge.Cell[A], lo int64) int {
 		}
 	}
 	o.n += n
-	o.last = first[n-1].Tag
+	if o.last, o.child = first[n-1].Tag, ""; o.last.Ext != nil {
+		o.child = o.last.Ext.Child
+	}
 	if o.n == g.Size {
 		s.open = nil
 	}
 	return n
+}
+
+// span is where an epoch begins: the ordinals of its first input and of its first output.
+type span struct {
+	epoch       int32
+	lo, ordinal int64
+}
+
+// Slot finds the place of an input before it arrives: that of the ordinal at the input of the stage before, which makes
+// one output of each input. It may open the next slab early. ok is false where the place is not known yet; the input
+// is then copied when it arrives.
+func (g *Group[A, B, M]) Slot(epoch int32, epochLo, ordinal int64) (v B, row int, ok bool) {
+	g.In.WithLock(func() {
+		s := &g.g
+		if !s.fitted || s.firstErr != nil || g.Fresh {
+			return
+		}
+		base, known := s.spanOf(epoch, epochLo, int64(g.Size))
+		if !known {
+			return
+		}
+		n := ordinal - epochLo
+		at := base + n/int64(g.Size)
+		var o *slab[B, M]
+		switch {
+		case at == s.opened && (len(s.free) > 0 || s.made < g.Slabs+s.extra):
+			if o = g.begin(epoch); o != nil {
+				s.early = append(s.early, o)
+			}
+		case at < s.opened:
+			o = s.find(at)
+		}
+		if o != nil && o.made {
+			v, row, ok = o.v, int(n%int64(g.Size)), true
+		}
+	})
+	return v, row, ok
+}
+
+// spanOf gives the ordinal of an epoch's first output. Epochs are met in order.
+func (s *groups[B, M]) spanOf(epoch int32, lo, size int64) (int64, bool) {
+	for i := len(s.spans) - 1; i >= 0; i-- {
+		if s.spans[i].epoch == epoch {
+			return s.spans[i].ordinal, true
+		}
+	}
+	next := span{epoch: epoch, lo: lo}
+	if n := len(s.spans); n > 0 {
+		last := s.spans[n-1]
+		if last.epoch > epoch {
+			return 0, false
+		}
+		next.ordinal = last.ordinal + (lo-last.lo+size-1)/size
+	} else if lo != 0 {
+		return 0, false
+	}
+	if s.spans = append(s.spans, next); len(s.spans) > 64 {
+		s.spans = append(s.spans[:0], s.spans[32:]...)
+	}
+	return next.ordinal, true
+}
+
+func (s *groups[B, M]) find(ordinal int64) *slab[B, M] {
+	for o := range s.active {
+		if o.ordinal == ordinal {
+			return o
+		}
+	}
+	return nil
 }
 
 // make takes a slab's memory. The very first input fixes the layout of all.
@@ -174,8 +254,8 @@ func (g *Group[A, B, M]) make(o *slab[B, M], c *edge.Cell[A]) {
 	}
 }
 
-// begin opens a slab for an epoch.
-func (g *Group[A, B, M]) begin(epoch int32) bool {
+// begin opens a slab for an epoch, or gives nil when there is none.
+func (g *Group[A, B, M]) begin(epoch int32) *slab[B, M] {
 	s := &g.g
 	var o *slab[B, M]
 	switch {
@@ -185,16 +265,21 @@ func (g *Group[A, B, M]) begin(epoch int32) bool {
 		s.made++
 		o = &slab[B, M]{bad: make([]bool, g.Size), filled: make([]bool, g.Size), meta: make([]M, g.Size)}
 		o.free = func() { g.back(o) }
+		if s.fitted && !g.Fresh {
+			o.made = true
+			s.firstErr = Safely(func() (err error) { o.v, err = g.Slab(); return err })
+		}
 	default:
 		if s.since == 0 {
 			s.since = g.clock.Now()
 			g.waiting.Store(true)
 		}
-		return false
+		return nil
 	}
 	if s.opened == 0 || s.epoch != epoch {
-		s.epoch, s.number = epoch, 0
+		s.epoch, s.number, s.epochLo = epoch, 0, s.opened
 	}
+	o.epochLo = s.epochLo
 	o.n, o.ordinal, o.number, o.epoch, o.short = 0, s.opened, s.number, s.epoch, false
 	o.err = nil
 	o.nbad.Store(0)
@@ -211,8 +296,7 @@ func (g *Group[A, B, M]) begin(epoch int32) bool {
 	s.active[o] = struct{}{}
 	s.opened++
 	s.number++
-	s.open = o
-	return true
+	return o
 }
 
 // shut says that no more rows will come to a slab; true if nobody else will end it.
@@ -351,7 +435,7 @@ func (w *filler[A, B, M]) rows(cells []edge.Cell[A], at grant[B, M], err error) 
 	}
 	m := g.Meter
 	m.In.Add(in)
-	m.Entered(int64(cells[0].Epoch), in)
+	m.Entered(w.m, int64(cells[0].Epoch), in)
 	m.Done.Add(done)
 	m.Failed.Add(failed)
 	m.Skipped.Add(skipped)
@@ -378,7 +462,7 @@ func (w *filler[A, B, M]) end(o *slab[B, M]) bool {
 func (w *filler[A, B, M]) complete(o *slab[B, M]) {
 	g := w.g
 	p := &w.part
-	*p = edge.Part[B]{Lo: o.ordinal, N: 1, Cells: p.Cells[:0]}
+	*p = edge.Part[B]{Lo: o.ordinal, N: 1, EpochLo: o.epochLo, Cells: p.Cells[:0]}
 	o.trail.Done = w.m.Last()
 	g.In.WithLock(func() { delete(g.g.active, o) })
 	good := int64(o.n) - o.nbad.Load()
@@ -399,7 +483,7 @@ func (w *filler[A, B, M]) complete(o *slab[B, M]) {
 		clear(o.filled)
 		c := edge.Cell[B]{Tag: o.last}
 		c.Trail, c.Ext, c.Flags = o.trail, edge.NewExt(), 0
-		c.Ext.Count = o.n
+		c.Ext.Count, c.Ext.Child = int(good), o.child
 		c.V = g.Done(o.v, o.n, o.number, o.meta[:o.n], o.free)
 		p.Cells = append(p.Cells, c)
 	}
@@ -453,16 +537,18 @@ func (w *filler[A, B, M]) endDue() bool {
 	}
 }
 
-// last ends the short group at the end of the stream. All other workers have left.
+// last ends the short group at the end of the stream. All other workers have left. A group that an error cut short is
+// not handed on: only the last one of an epoch may be short.
 func (w *filler[A, B, M]) last() {
 	var o *slab[B, M]
+	failed := w.g.In.Err() != nil
 	w.g.In.WithLock(func() {
 		o = w.g.g.open
 		if o != nil && !w.g.g.shut(o, w.g.Size) {
 			o = nil
 		}
 	})
-	if w.endDue() && o != nil && !w.g.run.Over() {
+	if w.endDue() && o != nil && !failed && !w.g.run.Over() {
 		w.m.Spent(meter.WaitIn, w.g.clock.Now())
 		w.end(o)
 	}

@@ -137,7 +137,7 @@ func (s *Merge[T]) count(c *edge.Cell[T]) {
 	if !c.Skipped() {
 		s.Meter.In.Add(1)
 		s.Meter.Done.Add(1)
-		s.Meter.Entered(int64(c.Epoch), 1)
+		s.Meter.Entered(s.m, int64(c.Epoch), 1)
 	}
 }
 

@@ -51,6 +51,9 @@ func (o *Out[B]) Put(v B, from *edge.Tag) *edge.Cell[B] {
 	return c
 }
 
+// Place is the ordinal of the input that is being worked on, and that of the first of its epoch.
+func (o *Out[B]) Place() (ordinal, epochLo int64) { return o.first + int64(o.Cur), o.epochLo }
+
 // Stream is called by a body that puts many results for one input, before each of them: what is done is handed over
 // when it grows longer than the buffer. After it returns false the run is over and results are dropped.
 func (o *Out[B]) Stream() bool {

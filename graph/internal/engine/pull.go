@@ -18,6 +18,20 @@ func (s *Stage[A, B]) Pull(r *Run, in Pull[A]) Pull[B] {
 	var failed error
 	var lo int64
 	ended := false
+	close := func() (err error) {
+		if f := closing; f != nil {
+			closing = nil
+			err = Safely(f)
+		}
+		return err
+	}
+	r.Left(func() {
+		for i := range ready {
+			s.Out.Drop(&ready[i])
+		}
+		ready = nil
+		_ = close()
+	})
 	return func() (c edge.Cell[B], ok bool, err error) {
 		if w.m == nil {
 			w.m = s.Meter.NewWorker(r.Clock.Now())
@@ -37,10 +51,8 @@ func (s *Stage[A, B]) Pull(r *Run, in Pull[A]) Pull[B] {
 			w.m.Spent(meter.WaitIn, r.Clock.Now())
 			if !more {
 				failed, ended = err, true
-				if closing != nil {
-					if cerr := Safely(closing); cerr != nil && failed == nil {
-						failed = s.WrapOpen(0, "close", cerr)
-					}
+				if cerr := close(); cerr != nil && failed == nil {
+					failed = s.WrapOpen(0, "close", cerr)
 				}
 				continue
 			}
@@ -102,6 +114,14 @@ func (g *Group[A, B, M]) Pull(r *Run, in Pull[A]) Pull[B] {
 	var failed error
 	var lo int64
 	ended := false
+	r.Left(func() {
+		for i := range ahead {
+			lose(g.Meter, &ahead[i], g.Drop)
+		}
+		for o := range g.g.active {
+			g.undo(o)
+		}
+	})
 	return func() (c edge.Cell[B], ok bool, err error) {
 		if w.m == nil {
 			w.m = g.Meter.NewWorker(r.Clock.Now())
@@ -135,6 +155,16 @@ func (g *Group[A, B, M]) Pull(r *Run, in Pull[A]) Pull[B] {
 			}
 		}
 	}
+}
+
+// lose drops an item that a stage took and will not work on.
+func lose[T any](m *meter.Stage, c *edge.Cell[T], drop func(*edge.Cell[T])) {
+	if !c.Skipped() {
+		m.In.Add(1)
+		m.Lost.Add(1)
+	}
+	drop(c)
+	*c = edge.Cell[T]{}
 }
 
 // pullRow places the item ahead, or ends the group before it.
@@ -183,6 +213,14 @@ func (s *Merge[T]) Pull(r *Run, ins []Pull[T]) Pull[T] {
 		has, over bool
 	}
 	heads := make([]head, len(ins))
+	r.Left(func() {
+		for i := range heads {
+			if h := &heads[i]; h.has {
+				h.has = false
+				lose(s.Meter, &h.c, s.Drop)
+			}
+		}
+	})
 	turn, epoch := 0, int32(-1)
 	fill := func(i int) error {
 		h := &heads[i]

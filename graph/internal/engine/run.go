@@ -18,6 +18,7 @@ type Run struct {
 
 	mu      sync.Mutex
 	aborts  []func() // nil once they were called
+	left    []func()
 	drains  []func()
 	ended   bool // aborts were called: what comes later is called at once
 	dry     bool // drains were
@@ -63,6 +64,18 @@ func (r *Run) call(list *[]func(), done *bool) {
 	*list, *done = nil, true
 	r.mu.Unlock()
 	for _, f := range fs {
+		f()
+	}
+}
+
+// Left adds what drops items that a run without goroutines has under way, and Clear calls it: nobody pulls any more.
+func (r *Run) Left(f func()) { r.left = append(r.left, f) }
+
+// Clear drops what is left, the stages nearest to the sink first.
+func (r *Run) Clear() {
+	for len(r.left) > 0 {
+		f := r.left[len(r.left)-1]
+		r.left = r.left[:len(r.left)-1]
 		f()
 	}
 }

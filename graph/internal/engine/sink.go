@@ -65,7 +65,9 @@ func (s *Sink[T]) Next() *edge.Cell[T] {
 	}
 	c := &s.slice[s.at]
 	s.at++
-	s.n++
+	if !c.Skipped() {
+		s.n++
+	}
 	return c
 }
 
@@ -119,7 +121,7 @@ func (s *Sink[T]) refill() bool {
 		}
 	}
 	s.Meter.In.Add(n)
-	s.Meter.Entered(int64(s.epoch), n)
+	s.Meter.Entered(s.m, int64(s.epoch), n)
 	return true
 }
 

@@ -193,7 +193,7 @@ func (s *Splits[T]) hand(l *splitLane[T], err error) bool {
 	}
 	if real > 0 {
 		s.Meter.Service.Add(took/real, real)
-		s.Meter.Entered(int64(l.part.Cells[0].Epoch), real)
+		s.Meter.Entered(l.m, int64(l.part.Cells[0].Epoch), real)
 		s.Meter.In.Add(real)
 		s.Meter.Done.Add(real)
 		if real > 1 && !s.Meter.Sliced.Load() {

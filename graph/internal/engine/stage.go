@@ -138,12 +138,7 @@ func (w *worker[A, B]) slice() bool {
 // lose drops inputs that were taken and will not be worked on.
 func (w *worker[A, B]) lose(rest []edge.Cell[A]) {
 	for i := range rest {
-		if !rest[i].Skipped() {
-			w.s.Meter.In.Add(1)
-			w.s.Meter.Lost.Add(1)
-		}
-		w.s.Drop(&rest[i])
-		rest[i] = edge.Cell[A]{}
+		lose(w.s.Meter, &rest[i], w.s.Drop)
 	}
 }
 
@@ -187,7 +182,7 @@ func (w *worker[A, B]) account(in []edge.Cell[A], took int64) {
 	n := int64(len(in)) - o.Marks
 	if n > 0 {
 		m.In.Add(n)
-		m.Entered(int64(in[0].Epoch), n)
+		m.Entered(w.m, int64(in[0].Epoch), n)
 		each := took / n
 		m.Service.Add(each, n)
 		if n > 1 && !m.Sliced.Load() {
@@ -294,7 +289,7 @@ func (w *worker[A, B]) through(lo int64, n int, err error, now int64) bool {
 	cells := o.cells
 	total := len(cells)
 	for sent := 0; ; {
-		m, waited, gerr := w.s.Gate.Admit(w.wait, lo, cells[sent:])
+		m, waited, gerr := w.s.Gate.Admit(w.wait, lo, cells[sent:total])
 		if waited {
 			now = w.r.Clock.Now()
 			w.m.Spent(meter.WaitOut, now)
@@ -312,16 +307,17 @@ func (w *worker[A, B]) through(lo int64, n int, err error, now int64) bool {
 			err, total = gerr, sent+m
 		}
 		*p = edge.Part[B]{Lo: lo, N: int64(m), EpochLo: o.epochLo, Cells: append(p.Cells[:0], cells[sent:sent+m]...)}
-		if sent += m; sent >= total && err != nil {
-			p.N, p.Err = p.N+1, err
+		if m == 0 { // an error, whose turn has come: what follows stops the gate, and nobody before it waits there
+			p.N, p.Err = 1, err
 		}
+		sent += m
 		lo += p.N
 		res := w.s.Out.Put(w.wait, w.r.Clock, p, w.k, now)
 		if res.Waited {
 			now = w.r.Clock.Now()
 			w.m.Spent(meter.WaitOut, now)
 		}
-		if !res.OK || sent >= total {
+		if !res.OK || sent >= total && (m == 0 || err == nil) {
 			for i := sent; i < len(cells); i++ {
 				if gerr == nil || i > sent {
 					w.s.Out.Drop(&cells[i])

@@ -42,14 +42,26 @@ func (s *Stage) Times() Times {
 	return t
 }
 
-// Entered counts items of an epoch that the stage took.
-func (s *Stage) Entered(epoch, n int64) {
+// Entered counts items of an epoch that worker w took. It is called by that worker.
+func (s *Stage) Entered(w *Worker, epoch, n int64) {
+	if w.epoch.Load() == epoch {
+		w.entered.Add(n)
+		return
+	}
 	s.mu.Lock()
+	s.keep(w.epoch.Load(), w.entered.Swap(n))
+	w.epoch.Store(epoch)
+	s.mu.Unlock()
+}
+
+func (s *Stage) keep(epoch, n int64) {
+	if n == 0 {
+		return
+	}
 	if s.epochs == nil {
 		s.epochs = map[int64]int64{}
 	}
 	s.epochs[epoch] += n
-	s.mu.Unlock()
 }
 
 // TakeEntered gives the count of an epoch and forgets it.
@@ -58,12 +70,10 @@ func (s *Stage) TakeEntered(epoch int64) int64 {
 	defer s.mu.Unlock()
 	n := s.epochs[epoch]
 	delete(s.epochs, epoch)
+	for _, w := range s.workers {
+		if w.epoch.Load() == epoch {
+			n += w.entered.Swap(0)
+		}
+	}
 	return n
-}
-
-// NWorkers is how many workers there have been.
-func (s *Stage) NWorkers() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.workers)
 }

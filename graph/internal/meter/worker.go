@@ -18,6 +18,8 @@ type Worker struct {
 	born, last atomic.Int64
 	spent      [3]atomic.Int64
 	digest     atomic.Int64
+
+	epoch, entered atomic.Int64 // items of the epoch that the worker is in
 }
 
 // Born sets the start of the lifetime.
