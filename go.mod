@@ -9,4 +9,7 @@ require (
 	golang.org/x/image v0.48.0
 )
 
-require go.yaml.in/yaml/v3 v3.0.5 // indirect
+require (
+	github.com/klauspost/compress v1.20.4 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+)

@@ -107,12 +107,7 @@ func probePNG(data []byte) (header, error) {
 		return header{}, fmt.Errorf("damaged PNG: %d×%d pixels", w, h)
 	}
 	out := header{format: formatPNG, width: int(w), height: int(h), orientation: pngOrientation(data)}
-	if out.pixels() < 1<<60 {
-		out.working = 8 * out.pixels()
-		if data[24] <= 8 {
-			out.working = 4 * out.pixels()
-		}
-	}
+	out.working = int64(len(data)) + 8*int64(w) // where the pixel data come in pieces, and the rows
 	return out, nil
 }
 

@@ -7,23 +7,20 @@ import (
 	"image"
 	"image/color"
 	"image/gif"
-	"image/png"
 	"io"
 	"strings"
 
 	"golang.org/x/image/webp"
 )
 
-// decodeOther decodes PNG, GIF and WebP into the RGB pixels of dst, whose size is the header's. Alpha is dropped: the
-// colour is the one stored.
+// decodeOther decodes GIF and WebP into the RGB pixels of dst, whose size is the header's. Alpha is dropped: the colour
+// is the one stored.
 func decodeOther(dst, data []byte, h header) error {
 	var (
 		m   image.Image
 		err error
 	)
 	switch h.format {
-	case formatPNG:
-		m, err = png.Decode(bytes.NewReader(data))
 	case formatGIF:
 		m, err = gif.Decode(bytes.NewReader(data)) // the first frame; what follows is not looked at
 	case formatWebP:
@@ -46,7 +43,7 @@ func endsEarly(err error) bool {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return true
 	}
-	for _, words := range []string{"unexpected EOF", "not enough image data", "not enough pixel data", ": EOF"} {
+	for _, words := range []string{"unexpected EOF", "not enough image data", ": EOF"} {
 		if strings.Contains(err.Error(), words) {
 			return true
 		}
@@ -87,31 +84,15 @@ func fromPalette(dst, row []byte, t *[256][3]byte) {
 	}
 }
 
-// toRGB writes the pixels of what the decoders make. 16 bits become 8 by v*255/65535, rounded: never clipped.
+// toRGB writes the pixels of what the WebP decoder makes.
 func toRGB(dst []byte, m image.Image) error {
-	w, h := m.Bounds().Dx(), m.Bounds().Dy()
-	rows := func(pix []byte, stride int, row func(dst, src []byte)) {
-		for y := range h {
-			row(dst[3*w*y:3*w*(y+1)], pix[y*stride:])
-		}
-	}
 	switch m := m.(type) {
-	case *image.Gray:
-		rows(m.Pix, m.Stride, fromGrey)
-	case *image.Gray16:
-		rows(m.Pix, m.Stride, fromGrey16)
-	case *image.RGBA: // of a PNG without alpha
-		rows(m.Pix, m.Stride, fromRGBA)
 	case *image.NRGBA:
-		rows(m.Pix, m.Stride, fromRGBA)
-	case *image.RGBA64:
-		rows(m.Pix, m.Stride, fromRGBA64)
-	case *image.NRGBA64:
-		rows(m.Pix, m.Stride, fromRGBA64)
-	case *image.Paletted:
-		t := paletteRGB(m.Palette)
-		rows(m.Pix, m.Stride, func(dst, src []byte) { fromPalette(dst, src[:w], t) })
-	case *image.YCbCr: // of a WebP
+		w := m.Rect.Dx()
+		for y := range m.Rect.Dy() {
+			expand8(dst[3*w*y:3*w*(y+1)], m.Pix[y*m.Stride:], 4)
+		}
+	case *image.YCbCr:
 		webpRGB(dst, m)
 	case *image.NYCbCrA:
 		webpRGB(dst, &m.YCbCr)
@@ -121,33 +102,7 @@ func toRGB(dst []byte, m image.Image) error {
 	return nil
 }
 
-func fromGrey(dst, src []byte) {
-	for i := 0; len(dst) >= 3; i++ {
-		dst[0], dst[1], dst[2] = src[i], src[i], src[i]
-		dst = dst[3:]
-	}
-}
-
-func fromGrey16(dst, src []byte) {
-	for ; len(dst) >= 3; dst, src = dst[3:], src[2:] {
-		v := eight(src)
-		dst[0], dst[1], dst[2] = v, v, v
-	}
-}
-
-func fromRGBA(dst, src []byte) {
-	for ; len(dst) >= 3; dst, src = dst[3:], src[4:] {
-		dst[0], dst[1], dst[2] = src[0], src[1], src[2]
-	}
-}
-
-func fromRGBA64(dst, src []byte) {
-	for ; len(dst) >= 3; dst, src = dst[3:], src[8:] {
-		dst[0], dst[1], dst[2] = eight(src), eight(src[2:]), eight(src[4:])
-	}
-}
-
-// eight rounds 16 bits to 8.
+// eight rounds 16 bits to 8: v*255/65535, never clipped.
 func eight(b []byte) byte {
 	v := uint32(b[0])<<8 | uint32(b[1])
 	return byte((v*255 + 32767) / 65535)
