@@ -1,0 +1,73 @@
+# What run and long share.
+
+# step NAME runs the function NAME, with a headline and its time.
+step() {
+  local began=$SECONDS rc=0
+  echo "=== $1"
+  "$1" || rc=$?
+  if [ "$rc" -ne 0 ]; then
+    failed+=("$1")
+    echo "--- $1 failed after $((SECONDS - began)) s"
+  else
+    echo "--- $1: $((SECONDS - began)) s"
+  fi
+}
+
+# steps NAME... -- [WANTED...] runs all steps, or the wanted ones, and ends the script.
+steps() {
+  local all=() wanted=()
+  while [ "$1" != -- ]; do
+    all+=("$1")
+    shift
+  done
+  shift
+  wanted=("$@")
+  [ "${#wanted[@]}" -gt 0 ] || wanted=("${all[@]}")
+  failed=()
+  for s in "${wanted[@]}"; do
+    case " ${all[*]} " in
+      *" $s "*) step "$s" ;;
+      *)
+        echo "there is no step $s; there are: ${all[*]}"
+        exit 2
+        ;;
+    esac
+  done
+  if [ "${#failed[@]}" -gt 0 ]; then
+    echo "FAIL $0: ${failed[*]} (${SECONDS} s in all)"
+    exit 1
+  fi
+  echo "ok   $0: ${#wanted[@]} steps (${SECONDS} s in all)"
+}
+
+# peers PACKAGE:PROGRAM... installs other programs that some tests compare with. It never fails.
+peers() {
+  local missing=() p
+  for p in "$@"; do
+    command -v "${p#*:}" >/dev/null && [ "${p%:*}" != python3-pil ] && continue
+    [ "${p%:*}" = python3-pil ] && python3 -c 'import PIL' 2>/dev/null && continue
+    missing+=("${p%:*}")
+  done
+  [ "${#missing[@]}" -gt 0 ] || return 0
+  if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+    apt-get update -qq >/dev/null 2>&1
+    for p in "${missing[@]}"; do
+      DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$p" >/dev/null 2>&1 && echo "installed $p" || echo "missing: $p"
+    done
+    return 0
+  fi
+  echo "missing: ${missing[*]} (needs apt-get and root)"
+}
+
+# fuzz_all SECONDS shares the time among all fuzz targets of the repository, at least 3 seconds each.
+fuzz_all() {
+  local targets each ok=0 dir name
+  targets=$(git grep -E '^func Fuzz[A-Za-z0-9_]*\(f \*testing\.F\)' -- '*_test.go' | sed -E 's/^(.*)\/[^/]*:func (Fuzz[A-Za-z0-9_]*).*/\1 \2/' | sort -u)
+  each=$(($1 / $(wc -l <<<"$targets")))
+  [ "$each" -ge 3 ] || each=3
+  while read -r dir name; do
+    echo "$dir $name, ${each} s"
+    go test -run '^$' -fuzz "^$name\$" -fuzztime "${each}s" "./$dir" | tail -n 2 || ok=1
+  done <<<"$targets"
+  return "$ok"
+}
