@@ -61,12 +61,7 @@ func (d Delay[T]) Open(context.Context, *graph.Env) (graph.Transform[T, T], erro
 			pause = spin
 		}
 		return graph.Transform[T, T]{Map: func(c *graph.Call, in T) (T, error) {
-			if err := pause(c.Context(), d.Time.Draw(c.Rand())); err != nil {
-				release(in)
-				var none T
-				return none, err
-			}
-			return in, nil
+			return in, pause(c.Context(), d.Time.Draw(c.Rand()))
 		}}, nil
 	})
 }

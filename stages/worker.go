@@ -13,7 +13,6 @@ func perWorker[A, B any](worker func(context.Context) (graph.Transform[A, B], er
 		Map: func(c *graph.Call, in A) (B, error) {
 			w, err := worker(c.Context())
 			if err != nil {
-				release(in)
 				var none B
 				return none, err
 			}
@@ -21,11 +20,4 @@ func perWorker[A, B any](worker func(context.Context) (graph.Transform[A, B], er
 		},
 		NewWorker: worker,
 	}, nil
-}
-
-// release gives an input up that will not be handed on.
-func release(in any) {
-	if r, ok := in.(graph.Releaser); ok {
-		r.Release()
-	}
 }
