@@ -100,7 +100,15 @@ func (d *decoder) decode(c *graph.Call, in *item.Sample) (*item.Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	buf := c.Buffer(int(3 * h.pixels()))
+	w, ht := h.width, h.height
+	turns := h.orientation != 1 && !d.IgnoreOrientation
+	var buf *item.Buffer
+	if turns {
+		w, ht = turned(h.orientation, w, ht)
+		buf = c.Buffer(3 * w * ht)
+	} else {
+		buf = c.Row(fieldImage, item.Uint8, item.MakeShape(ht, w, 3))
+	}
 	switch h.format {
 	case formatJPEG:
 		_, err = d.jpeg.Decode(buf.Data, v.Data(), jpeg.Options{MaxPixels: d.MaxPixels})
@@ -114,13 +122,12 @@ func (d *decoder) decode(c *graph.Call, in *item.Sample) (*item.Sample, error) {
 		buf.Release()
 		return nil, err
 	}
-	if h.orientation != 1 && !d.IgnoreOrientation {
-		upright := c.Buffer(len(buf.Data))
+	if turns {
+		upright := c.Row(fieldImage, item.Uint8, item.MakeShape(ht, w, 3))
 		turn(upright.Data, buf.Data, h.width, h.height, h.orientation)
 		buf.Release()
 		buf = upright
-		h.width, h.height = turned(h.orientation, h.width, h.height)
 	}
-	in.Set(fieldImage, item.Picture(buf, h.height, h.width, 3))
+	in.Set(fieldImage, item.Picture(buf, ht, w, 3))
 	return in, nil
 }

@@ -24,12 +24,12 @@ func needImage(in *item.Sample) (*item.Value, resize.View, error) {
 	return v, resize.Packed(v.Data(), s.Dim(1), s.Dim(0), s.Dim(2)), nil
 }
 
-// newImage takes memory for a picture.
+// newImage takes memory for the picture of the output.
 func newImage(c *graph.Call, h, w, channels int) (*item.Buffer, resize.View, error) {
 	if int64(h)*int64(w) > maxResult {
 		return nil, resize.View{}, fmt.Errorf("the result would have %d×%d pixels, more than %d", w, h, maxResult)
 	}
-	buf := c.Buffer(h * w * channels)
+	buf := c.Row(fieldImage, item.Uint8, item.MakeShape(h, w, channels))
 	return buf, resize.Packed(buf.Data, w, h, channels), nil
 }
 

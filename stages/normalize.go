@@ -78,8 +78,8 @@ func (n Normalize) Open(context.Context, *graph.Env) (graph.Transform[*item.Samp
 		if len(tables) != src.Channels && len(tables) > 1 {
 			return nil, fmt.Errorf("mean and std are for %d channels, the picture has %d", len(tables), src.Channels)
 		}
-		buf := c.Buffer(4 * len(src.Pix))
-		v := item.Tensor(buf, item.Float32, item.MakeShape(src.Channels, src.Height, src.Width))
+		shape := item.MakeShape(src.Channels, src.Height, src.Width)
+		v := item.Tensor(c.Row(fieldImage, item.Float32, shape), item.Float32, shape)
 		if src.Channels == 3 && len(tables) == 3 {
 			normalizeRGB(v.Float32s(), src.Pix, tables)
 		} else {
