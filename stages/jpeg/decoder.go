@@ -137,12 +137,14 @@ func (d *Decoder) layout(smallest int) error {
 	h := &d.h
 	several := h.several()
 	d.firstRow, d.lastRow, d.firstCol, d.lastCol = h.mcusY(), 0, h.mcusX(), 0
+	if d.dirty {
+		for k := range d.planes { // not only those of this picture
+			clear(d.planes[k].coef[:cap(d.planes[k].coef)])
+		}
+	}
 	for k := range h.nc {
 		c := &d.planes[k]
 		h.layPlane(c, k, smallest)
-		if d.dirty {
-			clear(c.coef[:cap(c.coef)])
-		}
 		if d.grey && k > 0 && d.colour == YCbCr {
 			c.wantNothing()
 			continue

@@ -1,0 +1,144 @@
+//go:build amd64 && !noasm
+
+package jpeg
+
+import (
+	"math/rand"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// idctRow3 runs a block through the kernel, the quick Go form and the definition.
+func idct3(nat *[64]int16, last uint8) (kernel, quick, plain [64]byte) {
+	var vec [64]int16
+	for n := range 64 {
+		vec[vector[n]] = nat[n]
+	}
+	l := last
+	transformRow(kernel[:], 8, vec[:], []uint8{l}, 1)
+	idct8(quick[:], 8, nat, last)
+	idctPlain(plain[:], 8, nat)
+	return
+}
+
+func TestTransformTwinsAgreeOnAnyCoefficients(t *testing.T) {
+	if !haveKernels {
+		t.Skip("no AVX2 on this machine")
+	}
+	r := rand.New(rand.NewSource(3))
+	edge := []int16{-32768, 32767, -32767, 16384, -16384, 8192, -8192, 0, 1, -1}
+	for _, amp := range []int{64, 512, 1024, 2048, 4096, 8192, 16384, 32768} {
+		for _, dense := range []int{1, 2, 8, 64} {
+			for range 3000 {
+				var nat [64]int16
+				last := uint8(0)
+				for range dense {
+					k := uint8(r.Intn(64))
+					if dense == 64 {
+						k = uint8(r.Intn(1 + r.Intn(64)))
+					}
+					last = max(last, k)
+					nat[zigzag[k]] = int16(r.Intn(2*amp) - amp)
+					if r.Intn(20) == 0 {
+						nat[zigzag[k]] = edge[r.Intn(len(edge))]
+					}
+				}
+				kernel, quick, plain := idct3(&nat, last)
+				require.Equal(t, plain, kernel, "kernel, %v", nat)
+				require.Equal(t, plain, quick, "go, %v", nat)
+			}
+		}
+	}
+	for _, a := range edge { // all 64 alike
+		for _, b := range edge {
+			var nat [64]int16
+			for i := range nat {
+				nat[i] = a
+				if i&1 == 1 {
+					nat[i] = b
+				}
+			}
+			kernel, quick, plain := idct3(&nat, 63)
+			require.Equal(t, plain, kernel)
+			require.Equal(t, plain, quick)
+		}
+	}
+}
+
+func TestTransformLeavesCoefficientsZero(t *testing.T) {
+	if !haveKernels {
+		t.Skip("no AVX2 on this machine")
+	}
+	coef := make([]int16, 128)
+	for i := range coef[:64] {
+		coef[i] = 5
+	}
+	coef[64] = 7 // DC only
+	transformRow(make([]byte, 128), 16, coef, []uint8{63, 0}, 2)
+	require.Equal(t, make([]int16, 128), coef)
+}
+
+func TestRowTwinsAgreeOnRandomAndExtremeSamples(t *testing.T) {
+	if !haveKernels {
+		t.Skip("no AVX2 on this machine")
+	}
+	r := rand.New(rand.NewSource(4))
+	row := func(n int) []byte {
+		b := make([]byte, n)
+		extreme := r.Intn(2) == 0
+		for i := range b {
+			b[i] = byte(r.Intn(256))
+			if extreme {
+				b[i] = byte(255 * r.Intn(2))
+			}
+		}
+		return b
+	}
+	for range 20000 {
+		n := 1 + r.Intn(80)
+		near, far := row(n+64), row(n+64)
+		a, b := make([]byte, 2*n+64), make([]byte, 2*n+64)
+		widen1Row(a, near, n)
+		widen1Go(b, near, n)
+		require.Equal(t, b[:2*n], a[:2*n])
+		widen2Row(a, near, far, n)
+		widen2Go(b, near, far, n)
+		require.Equal(t, b[:2*n], a[:2*n])
+		n += 15
+		y, cb, cr := row(n), row(n), row(n)
+		a, b = make([]byte, 3*n), make([]byte, 3*n)
+		yccRow(a, y, cb, cr, n)
+		yccGo(b, y, cb, cr, n)
+		require.Equal(t, b, a)
+	}
+	var y, cb, cr [256]byte // every pair of chroma values
+	for i := range 256 {
+		for j := range 256 {
+			y[j], cb[j], cr[j] = byte(r.Intn(256)), byte(i), byte(j)
+		}
+		var a, b [768]byte
+		yccRow(a[:], y[:], cb[:], cr[:], 256)
+		yccGo(b[:], y[:], cb[:], cr[:], 256)
+		require.Equal(t, b, a)
+	}
+}
+
+func TestScaleTwinsAgreeModulo16Bits(t *testing.T) {
+	if !haveKernels {
+		t.Skip("no AVX2 on this machine")
+	}
+	r := rand.New(rand.NewSource(5))
+	var q [64]int16
+	src := make([]int16, 256)
+	for i := range q {
+		q[i] = int16(r.Intn(65536))
+	}
+	for i := range src {
+		src[i] = int16(r.Intn(65536))
+	}
+	a, b := make([]int16, 256), make([]int16, 256)
+	scaleBlocks(a, src, &q, 4)
+	scaleBlocksGo(b, src, &q, []uint8{63, 1, 63, 5})
+	require.Equal(t, b, a)
+}
