@@ -25,6 +25,8 @@ func (p *Pipeline) Build() error {
 
 // Problems lists what Build finds and the hints as well, in order of declaration.
 func (p *Pipeline) Problems() []Problem {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	declared := slices.Clone(p.problems)
 	defer func() { p.problems = declared }()
 	p.checkShape()
@@ -201,6 +203,8 @@ const (
 
 // Schema is the schema of a stage's output, as far as the declaration tells. Call it after Build.
 func (p *Pipeline) Schema(id string) (item.Schema, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, n := range p.nodes {
 		if n.id == id {
 			return n.schema, true

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -33,15 +34,15 @@ func newByteBook(limit, hold int64, warn func(string)) *byteBook {
 }
 
 // slabs takes the memory of a ring of slabs off the budget. It makes the ring shorter where it would take more than
-// half the budget; two slabs are the least.
-func (b *byteBook) slabs(each int64, n int) (int, error) {
+// half the budget; fewer than least, which is at least two, would lock up.
+func (b *byteBook) slabs(each int64, n, least int) (int, error) {
 	if b.limit > 0 {
 		fit := int(b.limit / 2 / max(each, 1))
-		if fit < 2 && 2*each > b.limit {
-			return 0, fmt.Errorf("two batches need %s, the memory budget is %s; make the batch smaller or raise budget.memory",
-				sizeText(2*each), sizeText(b.limit))
+		if need := int64(least) * each; fit < least && need > b.limit {
+			return 0, fmt.Errorf("%s batches of %s need %s, the memory budget is %s; make the batch smaller or raise budget.memory",
+				countText(least), sizeText(each), sizeText(need), sizeText(b.limit))
 		}
-		if fit = max(2, fit); fit < n {
+		if fit = max(least, fit); fit < n {
 			b.warn(fmt.Sprintf("the memory budget of %s leaves room for %d batches of %s instead of %d", sizeText(b.limit), fit, sizeText(each), n))
 			n = fit
 		}
@@ -49,6 +50,13 @@ func (b *byteBook) slabs(each int64, n int) (int, error) {
 	b.held.Add(each * int64(n))
 	b.admit.Shrink(each * int64(n))
 	return n, nil
+}
+
+func countText(n int) string {
+	if n == 2 {
+		return "two"
+	}
+	return strconv.Itoa(n)
 }
 
 func sizeText(n int64) string {

@@ -40,6 +40,9 @@ type stageRun struct {
 	workers int
 	load    Load
 	isGroup bool
+	size    int // of a group
+	least   int // outputs of a group that stages below must be able to hold
+	more    func(slabs int)
 	slabbed bool // its outputs hold slabs
 	stats   func() edge.Stats
 	opened  time.Duration
@@ -210,6 +213,9 @@ func openStage[A, B any](b *builder, n *node, st Stage[A, B]) error {
 		return err
 	}
 	b.closes(s, tr.Close)
+	if h, ok := n.decl.(interface{ Holds() int64 }); ok {
+		b.holds(n, int(h.Holds()), int(h.Holds()))
+	}
 	if tr.Group != nil {
 		return openGroup(b, s, tr.Group)
 	}
@@ -335,7 +341,8 @@ func openMerge[T any](b *builder, n *node) error {
 }
 
 func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
-	s.isGroup, s.slabbed = true, true
+	s.isGroup, s.slabbed, s.size, s.least = true, true, max(1, g.Size), 2
+	b.holds(s.n, s.size, s.size*b.slabsAfter(s.n))
 	in := inputEdge[A](b, s.n.ins[0])
 	s.workers = max(1, s.workers)
 	out := newEdge[B](b, s)
@@ -358,7 +365,7 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 		Fit: func(v B, slabs int) (int, error) {
 			if z, ok := any(v).(interface{ Capacity() int64 }); ok && !g.Fresh {
 				slabs = max(slabs, min(maxSlabs, int(smallSlabs/max(1, z.Capacity()))))
-				n, err := b.run.bytes.slabs(z.Capacity(), slabs)
+				n, err := b.run.bytes.slabs(z.Capacity(), slabs, s.least)
 				for _, f := range b.run.widen {
 					f(n / 2)
 				}
@@ -384,6 +391,7 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 		Skipped: func(c *edge.Cell[A], err error) { s.skipped(failedKey(&h, c, err), err) },
 		Key:     h.keyOf,
 	}
+	s.more = func(slabs int) { e.Slabs += slabs }
 	b.groups = append(b.groups, func(t *meter.Trail) {
 		if e.Waiting() {
 			e.Held(longestAfter(t, s.m))
@@ -428,6 +436,20 @@ func (b *builder) slabsAfter(n *node) int {
 		}
 	}
 	return slabs
+}
+
+// holds tells the groups above a stage that it holds least of their outputs at once before it lets go of any, and may
+// hold most.
+func (b *builder) holds(n *node, least, most int) {
+	for _, in := range n.ins {
+		l, m := least, most
+		if s := b.stages[in.no]; s.more != nil {
+			s.least += l
+			s.more(m)
+			l, m = l*s.size, m*s.size
+		}
+		b.holds(in, l, m)
+	}
 }
 
 // longestAfter finds the stage after the group from that held a batch longest.

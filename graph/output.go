@@ -190,12 +190,12 @@ func (o *typedOutlet[T]) giveBack() {
 	o.held = nil
 	if o.h.kept != nil && o.h.kept(c.V) {
 		o.keep(c)
-		return
 	}
 	o.h.drop(c)
 }
 
-// keep leaves an item with the consumer; its group may make one more in its place until it is released.
+// keep sees to it that a group may make one more in place of an item that stays with the consumer, until that releases
+// it too. The engine still has its own hold.
 func (o *typedOutlet[T]) keep(c *edge.Cell[T]) {
 	for _, f := range o.r.keeps {
 		f(1)
@@ -207,7 +207,6 @@ func (o *typedOutlet[T]) keep(c *edge.Cell[T]) {
 			}
 		})
 	}
-	c.End()
 }
 
 // note counts an item and chains its hash.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/penstock-go/penstock/graph/item"
 )
@@ -27,6 +28,7 @@ type Pipeline struct {
 	limit  int64 // deliveries; 0: none
 
 	nodes    []*node
+	mu       sync.Mutex // held while Build looks, since a pipeline may be started several times at once
 	problems []Problem
 	checked  int // problems that declaring found; Build adds to them
 }

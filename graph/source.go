@@ -3,6 +3,7 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
 	"github.com/penstock-go/penstock/graph/internal/engine"
@@ -16,15 +17,15 @@ type feed struct {
 	workers int64
 	epoch   int64
 	place   int64
-	stopped bool
+	stopped atomic.Bool // also by Stop, in a run without goroutines
 }
 
 // next is the hook of the source's input edge, called under its lock.
 func (f *feed) next(buf []edge.Cell[struct{}], k int) ([]edge.Cell[struct{}], bool) {
 	left := int64(0)
-	for !f.stopped {
+	for !f.stopped.Load() {
 		if f.epochs != Forever && f.epoch >= int64(f.epochs) {
-			f.stopped = true
+			f.stopped.Store(true)
 			break
 		}
 		if left = f.places.Len(f.epoch) - f.place; left > 0 {
@@ -32,7 +33,7 @@ func (f *feed) next(buf []edge.Cell[struct{}], k int) ([]edge.Cell[struct{}], bo
 		}
 		f.epoch, f.place = f.epoch+1, 0
 	}
-	if f.stopped {
+	if f.stopped.Load() {
 		return buf, true
 	}
 	n := min(int64(k), max(1, left/f.workers), left)
@@ -82,7 +83,7 @@ func openSource[T any](b *builder, n *node, src Source[T]) error {
 			}
 			return cells[0], true, nil
 		})
-		b.eng.OnDrain(func() { f.stopped = true })
+		b.eng.OnDrain(func() { f.stopped.Store(true) })
 	}
 	return nil
 }

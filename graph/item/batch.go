@@ -59,7 +59,8 @@ type DeviceHandle interface {
 }
 
 // Batch is a collated group of samples. Its memory is a slab of a ring and is used again: a batch is valid until the
-// consumer asks for the next one, unless Keep is called; then until Release. A batch never spans epochs.
+// consumer asks for the next one, unless Keep is called; then until the Release that belongs to it. A batch never spans
+// epochs.
 type Batch struct {
 	Epoch   int64
 	Number  int64 // counts from 0 in each epoch
@@ -68,7 +69,7 @@ type Batch struct {
 	Place   Place
 	Handle  DeviceHandle // nil on the host
 
-	kept  atomic.Bool
+	keeps atomic.Int32 // holds beside the engine's own
 	done  func()
 	after func()
 }
@@ -139,21 +140,23 @@ func (b *Batch) Capacity() int64 {
 	return n
 }
 
-// Keep holds the batch beyond the next iteration; the consumer must then call Release.
-func (b *Batch) Keep() { b.kept.Store(true) }
+// Keep holds the batch beyond the next iteration. Each Keep needs one Release, from whatever goroutine and whenever:
+// also in the same iteration.
+func (b *Batch) Keep() { b.keeps.Add(1) }
 
-// Kept says whether the consumer has called Keep.
-func (b *Batch) Kept() bool { return b.kept.Load() }
+// Kept says whether someone holds the batch by Keep.
+func (b *Batch) Kept() bool { return b.keeps.Load() > 0 }
 
-// Release gives the slab back to its ring. It is called once, by the engine or by the consumer that kept the batch.
+// Release gives up one hold: that of a Keep, or the engine's own, which it gives up after the iteration. The last one
+// gives the slab back to its ring.
 func (b *Batch) Release() {
-	if b.done == nil {
+	if b.done == nil || b.keeps.Add(-1) >= 0 {
 		return
 	}
 	for i := range b.Columns {
 		scribble(b.Columns[i].Data)
 	}
-	b.kept.Store(false)
+	b.keeps.Store(0)
 	after := b.after
 	b.after = nil
 	b.done()
