@@ -6,8 +6,13 @@ import (
 	"github.com/penstock-go/penstock/graph/internal/meter"
 )
 
-// MaxSlice is the largest number of items that are handed over at once.
-const MaxSlice = 256
+// MaxSlice is the largest number of items that are handed over at once. Many workers take shorter slices, of at least
+// fewSlice, so that all together do not hold more than maxHeld items: memory must not grow with the workers.
+const (
+	MaxSlice = 256
+	fewSlice = 16
+	maxHeld  = 2048
+)
 
 // Config is how an edge is made. Buffer and Window are in items; 0 is auto: they then follow the length k of the
 // producers' slices, as 4k (at least two a worker) and 4k a worker.
@@ -117,7 +122,7 @@ func (e *Edge[T]) Widen(n int) {
 
 // Bound is the longest slice that a producer may use.
 func (e *Edge[T]) Bound() int {
-	b := MaxSlice
+	b := min(MaxSlice, max(fewSlice, maxHeld/e.cfg.Producers))
 	if e.cfg.Buffer > 0 || e.cfg.Slabs {
 		b = min(b, e.room()/2)
 	}
