@@ -281,3 +281,51 @@ func BenchmarkFolderRead(b *testing.B) {
 		})
 	}
 }
+
+// FuzzFolder makes a tree as the input says, one entry a line: f file, d folder, l link (to the entry that many lines
+// above), each with a path.
+func FuzzFolder(f *testing.F) {
+	f.Add("fa/1\nfa-b/2\nla/up\nda\nfa/.x\nlb/c\nf.h/z\nfroot")
+	f.Fuzz(func(t *testing.T, text string) {
+		root := t.TempDir()
+		var made []string
+		for i, line := range strings.Split(text, "\n") {
+			if len(line) < 2 || i > 12 || len(line) > 60 || !filepath.IsLocal(line[1:]) || strings.ContainsAny(line, "\x00") {
+				continue
+			}
+			full := filepath.Join(root, line[1:])
+			_ = os.MkdirAll(filepath.Dir(full), 0o777)
+			switch line[0] {
+			case 'f':
+				_ = os.WriteFile(full, []byte("x"), 0o666)
+			case 'd':
+				_ = os.Mkdir(full, 0o777)
+			case 'l':
+				to := root
+				if len(made) > 0 {
+					to = made[len(line)%len(made)]
+				}
+				_ = os.Symlink(to, full)
+			}
+			made = append(made, full)
+		}
+		l, err := scan(t.Context(), root, nil)
+		if err != nil {
+			t.Skip(err)
+		}
+		paths, labels := l.all()
+		for i, p := range paths {
+			info, err := os.Stat(filepath.Join(root, p))
+			switch class, _, nested := strings.Cut(p, "/"); {
+			case err != nil || !info.Mode().IsRegular():
+				t.Fatalf("%q: %v", p, err)
+			case i > 0 && paths[i-1] >= p:
+				t.Fatalf("%q comes after %q", p, paths[i-1])
+			case strings.HasPrefix(p, ".") || strings.Contains(p, "/."):
+				t.Fatalf("%q is hidden", p)
+			case nested && l.classes[labels[i]] != class, !nested && labels[i] != -1:
+				t.Fatalf("%q has label %d of %q", p, labels[i], l.classes)
+			}
+		}
+	})
+}
