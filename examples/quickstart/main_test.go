@@ -38,6 +38,10 @@ func TestTheGoProgramDeclaresThePipelineOfTheSpec(t *testing.T) {
 	assert.Equal(t, twin(t).Describe(), declare(sources.Folder{Root: "data", Synth: 600}).Describe())
 }
 
+// digest is that of 40 pictures in 3 epochs, on every processor, by the assembly and without it. It changes when the
+// pixels of a stage do, or what the digest is made of; then say so in CHANGELOG.md.
+const digest = "f84aa55ebf0d13cb"
+
 func TestBothGiveTheSameSamples(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "pictures")
 	a := snapshot(t, declare(sources.Folder{Root: root, Synth: 40}))
@@ -46,7 +50,9 @@ func TestBothGiveTheSameSamples(t *testing.T) {
 	assert.Equal(t, int64(6), a.Totals.Batches)
 	assert.True(t, a.Totals.Balanced && b.Totals.Balanced)
 	require.NotNil(t, a.Digest)
-	assert.Equal(t, a.Digest, b.Digest)
+	require.NotNil(t, b.Digest)
+	assert.Equal(t, *a.Digest, *b.Digest)
+	assert.Equal(t, digest, *a.Digest, "the samples of seed 7 have changed, or differ on this machine")
 	assert.Contains(t, a.Warnings[0], root, "it says where it has put the pictures")
 	assert.Empty(t, b.Warnings)
 }
