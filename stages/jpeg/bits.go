@@ -20,6 +20,7 @@ type source struct {
 	acc    uint64
 	n      uint
 	p, end int
+	odd    bool // a 0xFF was stuffed with more than a zero, so pos is off
 	marker bool // nothing but a marker or the end of the data lies ahead
 	buf    [bufLen + margin]byte
 }
@@ -74,6 +75,7 @@ func (s *source) fill() {
 			s.marker = true
 			break
 		}
+		s.odd = s.odd || j > s.raw+1
 		s.buf[e] = 0xFF
 		e++
 		s.raw = j + 1
