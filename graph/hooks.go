@@ -53,10 +53,10 @@ func releaseAll[T any](list T) {
 
 // drop gives an item up that is used no more.
 func (h *hooks[T]) drop(c *edge.Cell[T]) {
+	defer c.End()
 	if h.release != nil && !c.Skipped() {
 		h.release(c.V)
 	}
-	c.End()
 }
 
 // dropQuietly is drop for an item whose stage failed, and may have released it already.

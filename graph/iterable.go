@@ -22,8 +22,10 @@ func openIterable[T any](b *builder, s *stageRun, number int, r Reader[T]) error
 		if k := kindOf(o); k != "sequential" && k != "shuffled" {
 			return b.wrapOpen(s, -1, "open", fmt.Errorf("an iterable is read forward: its sampler is sequential or shuffled (which permutes splits), got %s", k))
 		}
-		var err error
-		if order, err = o.Places(int64(r.Splits), stageKey(b.p.seed, s.n.id)); err != nil {
+		if err := engine.Safely(func() (err error) {
+			order, err = o.Places(int64(r.Splits), stageKey(b.p.seed, s.n.id))
+			return err
+		}); err != nil {
 			return b.wrapOpen(s, -1, "open", err)
 		}
 	}

@@ -129,7 +129,7 @@ func (b *builder) autoWorkers(l Load) int {
 func (b *builder) env(n *node, workers int) *Env {
 	return &Env{
 		Pipeline: b.p.name, Stage: n.id, Seed: b.p.seed, Workers: workers, Memory: b.memory,
-		start: func(f func()) { b.eng.Go(f) },
+		start: func(f func()) { b.eng.Work(b.stages[n.no].m, f) },
 		warn:  func(line string) { b.run.warn(fmt.Sprintf("stage %q: %s", n.id, line)) },
 	}
 }
@@ -149,7 +149,7 @@ func opening[T any](b *builder, s *stageRun, open func(context.Context, *Env) (T
 }
 
 func (b *builder) wrapOpen(s *stageRun, worker int, op string, err error) error {
-	return &StageError{Pipeline: b.p.name, Stage: s.n.id, Worker: worker, Op: op, Err: err}
+	return &StageError{Pipeline: b.p.name, Stage: s.n.id, Worker: worker, Op: op, Err: err, Stack: engine.StackOf(err)}
 }
 
 // newEdge makes a stage's output edge.
@@ -174,7 +174,13 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 			cfg.Consumers = b.autoWorkers(load)
 		}
 	}
-	e := edge.New(cfg, h.drop)
+	e := edge.New(cfg, func(c *edge.Cell[T]) {
+		if h.release == nil {
+			c.End()
+			return
+		}
+		b.eng.Quietly(s.n.id, func() { h.drop(c) })
+	})
 	if s.slabbed {
 		b.run.widen = append(b.run.widen, e.Widen)
 	}
@@ -274,7 +280,10 @@ func wrapper[A any](b *builder, s *stageRun, h *hooks[A], op string) func(int, *
 	return func(worker int, c *edge.Cell[A], err error, stack []byte) error {
 		e := &StageError{Pipeline: b.p.name, Stage: s.n.id, Worker: worker, Pos: posOf(&c.Tag), Op: op, Err: err, Stack: stack}
 		e.Key = failedKey(h, c, err)
-		if stack != nil {
+		if e.Stack == nil {
+			e.Stack = engine.StackOf(err)
+		}
+		if e.Stack != nil {
 			e.Op = "panic"
 		}
 		return e

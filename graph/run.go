@@ -53,6 +53,9 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 	}
 	clock := meter.StartClock(p.noTime)
 	r := &Run{p: p, clock: clock, eng: engine.NewRun(ctx, clock), cpu: host.CPUTime(), pauses: gcPauses()}
+	r.eng.Wrap = func(stage string, err error) error {
+		return &StageError{Pipeline: p.name, Stage: stage, Worker: -1, Op: "panic", Err: err, Stack: engine.StackOf(err)}
+	}
 	limit := p.memoryLimit()
 	r.memory = newMemory(limit)
 	r.bytes = newByteBook(limit, p.hold(), r.warn)
@@ -137,6 +140,9 @@ func (r *Run) Wait() error {
 	r.once.Do(func() {
 		r.outlet.finish()
 		r.eng.Clear()
+		if err == nil {
+			err = r.eng.Err()
+		}
 		for i := len(r.stops) - 1; i >= 0; i-- {
 			if cerr := r.stops[i](); cerr != nil && err == nil {
 				err = cerr
@@ -185,7 +191,7 @@ func openSink[T any](b *builder, n *node, decl Sink[T]) error {
 	wrap := wrapper(b, s, &h, "process")
 	b.starts = append(b.starts, func() {
 		o.start(b.eng)
-		b.eng.Go(func() {
+		b.eng.Work(s.m, func() {
 			taken := int64(0)
 			for c := o.next(); c != nil; c = o.next() {
 				call.at(&c.Tag)

@@ -61,7 +61,10 @@ func openSource[T any](b *builder, n *node, src Source[T]) error {
 	}
 	places := Places(inOrder(r.Len))
 	if n.opts.sampler != nil {
-		if places, err = n.opts.sampler.Places(r.Len, stageKey(b.p.seed, n.id)); err != nil {
+		if err = engine.Safely(func() (err error) {
+			places, err = n.opts.sampler.Places(r.Len, stageKey(b.p.seed, n.id))
+			return err
+		}); err != nil {
 			return b.wrapOpen(s, -1, "open", err)
 		}
 	}

@@ -108,7 +108,7 @@ func (g *Group[A, B, M]) Start(r *Run) {
 	r.OnEnd(g.Out.Abort)
 	g.live.Store(int32(g.Workers))
 	for i := range g.Workers {
-		r.Go(func() {
+		r.Work(g.Meter, func() {
 			w := &filler[A, B, M]{g: g, no: i, m: g.Meter.NewWorker(r.Clock.Now()), k: 1}
 			w.take.W = edge.NewWaiter()
 			for w.slice() {

@@ -44,7 +44,7 @@ func (s *Merge[T]) Start(r *Run) {
 		s.lanes[i] = lane[T]{in: in, k: 1}
 		s.lanes[i].take.W = s.wait
 	}
-	r.Go(func() {
+	r.Work(s.Meter, func() {
 		s.m = s.Meter.NewWorker(r.Clock.Now())
 		s.Out.Close(s.run())
 	})

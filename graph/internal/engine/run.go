@@ -10,7 +10,9 @@ import (
 
 // Run owns the goroutines of one running pipeline.
 type Run struct {
-	Clock  *meter.Clock
+	Clock *meter.Clock
+	// Wrap makes the error of a panic that concerns no item.
+	Wrap   func(stage string, err error) error
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	undo   func() bool
@@ -86,7 +88,9 @@ func (r *Run) End(err error) {
 		return
 	}
 	r.mu.Lock()
-	r.err = err
+	if err != nil {
+		r.err = err
+	}
 	r.mu.Unlock()
 	r.cancel(err)
 	r.call(&r.aborts, &r.ended)
@@ -107,6 +111,11 @@ func (r *Run) Over() bool { return r.over.Load() }
 func (r *Run) Wait() error {
 	r.wg.Wait()
 	r.undo()
+	return r.Err()
+}
+
+// Err is the root cause so far.
+func (r *Run) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err

@@ -84,11 +84,11 @@ func (s *Splits[T]) Start(r *Run) {
 		l.take.W = edge.NewWaiter()
 		s.lanes = append(s.lanes, l)
 		r.OnEnd(l.edge.Abort)
-		r.Go(func() { s.run(l) })
+		r.Work(s.Meter, func() { s.run(l) })
 	}
 	s.Out.Upstream(s.cut)
 	r.OnEnd(s.Out.Abort)
-	r.Go(func() {
+	r.Work(s.Meter, func() {
 		err := s.interleave()
 		s.cut()
 		for _, l := range s.lanes {

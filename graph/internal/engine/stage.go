@@ -54,7 +54,7 @@ func (s *Stage[A, B]) Start(r *Run) {
 	r.OnEnd(s.Out.Abort)
 	s.live.Store(int32(s.Workers))
 	for i := range s.Workers {
-		r.Go(func() {
+		r.Work(s.Meter, func() {
 			w := &worker[A, B]{s: s, r: r, no: i, m: s.Meter.NewWorker(r.Clock.Now()), k: 1}
 			w.run()
 			if s.live.Add(-1) == 0 {
