@@ -14,7 +14,8 @@ func bodyOf[A, B any](b *builder, s *stageRun, hin *hooks[A], hout *hooks[B], t 
 	w := &body[A, B]{s: s, call: b.newCall(s.n), hin: hin, hout: hout, skip: s.n.skips()}
 	switch {
 	case t.Map != nil:
-		w.fn, w.call.slot = t.Map, s.slot
+		w.fn = t.Map
+		w.fuse(b)
 		if !w.skip {
 			return w.maps, nil
 		}
@@ -31,29 +32,44 @@ func bodyOf[A, B any](b *builder, s *stageRun, hin *hooks[A], hout *hooks[B], t 
 	return w.each, nil
 }
 
+// fuse readies the calls of the members of a fused stage, and gives the last one its place in the batch.
+func (w *body[A, B]) fuse(b *builder) {
+	last := w.call
+	if n := len(w.s.absorbed); n > 0 {
+		w.call.members = make([]Call, n)
+		for i, a := range w.s.absorbed {
+			w.call.members[i] = *b.newCall(a.n)
+		}
+		w.call.group, w.call.clock = b.fused[w.s.n], b.run.clock
+		w.absorbed = w.s.absorbedMeters()
+		last = &w.call.members[n-1]
+	}
+	w.last, last.slot = last, w.s.slot
+}
+
 // body is one worker's way of working on slices.
 type body[A, B any] struct {
-	s       *stageRun
-	call    *Call
-	hin     *hooks[A]
-	hout    *hooks[B]
-	skip    bool
-	fn      func(*Call, A) (B, error)
-	choose  func(*Call, A) (B, bool, error)
-	emit    func(*Call, A, func(B)) error
-	emitFn  func(B)
-	emitted int
-	tag     edge.Tag
-	out     *engine.Out[B]
-	one     func(c *edge.Cell[A], out *engine.Out[B]) error
+	s        *stageRun
+	call     *Call
+	hin      *hooks[A]
+	hout     *hooks[B]
+	skip     bool
+	fn       func(*Call, A) (B, error)
+	choose   func(*Call, A) (B, bool, error)
+	emit     func(*Call, A, func(B)) error
+	emitFn   func(B)
+	emitted  int
+	tag      edge.Tag
+	out      *engine.Out[B]
+	one      func(c *edge.Cell[A], out *engine.Out[B]) error
+	last     *Call           // of the last member, where stages are fused
+	absorbed *absorbedMeters // nil where they are not
 }
 
 // maps is the loop for one output of each input and no skipping: the common case, kept short.
 func (w *body[A, B]) maps(in []edge.Cell[A], out *engine.Out[B]) (int, error) {
 	call, fn := w.call, w.fn
-	if call.slot != nil && call.place == nil {
-		call.place = out.Place
-	}
+	w.begin(out)
 	for i := range in {
 		c := &in[i]
 		if c.Skipped() {
@@ -68,11 +84,24 @@ func (w *body[A, B]) maps(in []edge.Cell[A], out *engine.Out[B]) (int, error) {
 		}
 		out.Put(v, &c.Tag)
 		out.Done++
+		if w.absorbed != nil {
+			w.absorbed.passed(int64(c.Epoch))
+		}
 		if out.Hurry() {
 			return i + 1, nil
 		}
 	}
 	return len(in), nil
+}
+
+// begin readies the calls for a slice.
+func (w *body[A, B]) begin(out *engine.Out[B]) {
+	if w.last != nil && w.last.slot != nil {
+		w.last.place = out.Place
+	}
+	if w.absorbed != nil {
+		w.call.lapped = w.call.clock.Now()
+	}
 }
 
 // pass hands a mark on.
@@ -84,9 +113,7 @@ func pass[A, B any](c *edge.Cell[A], out *engine.Out[B]) {
 
 // each is the loop of all other bodies.
 func (w *body[A, B]) each(in []edge.Cell[A], out *engine.Out[B]) (int, error) {
-	if w.call.slot != nil && w.call.place == nil && w.fn != nil {
-		w.call.place = out.Place
-	}
+	w.begin(out)
 	for i := range in {
 		c := &in[i]
 		if c.Skipped() {
@@ -119,7 +146,7 @@ func (w *body[A, B]) try(c *edge.Cell[A], out *engine.Out[B]) error {
 // skipOne leaves a mark in an item's place.
 func (w *body[A, B]) skipOne(c *edge.Cell[A], err error, out *engine.Out[B]) {
 	key := failedKey(w.hin, c, err)
-	w.s.skipped(key, err)
+	w.s.charge(err, &c.Tag, skippedItems).skipped(key, err)
 	tag := c.Tag
 	tag.Ext = edge.NewExt()
 	tag.Ext.Key = key
@@ -140,6 +167,9 @@ func (w *body[A, B]) mapOne(c *edge.Cell[A], out *engine.Out[B]) error {
 	}
 	out.Put(v, &c.Tag)
 	out.Done++
+	if w.absorbed != nil {
+		w.absorbed.passed(int64(c.Epoch))
+	}
 	return nil
 }
 

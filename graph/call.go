@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
+	"github.com/penstock-go/penstock/graph/internal/meter"
 	"github.com/penstock-go/penstock/graph/item"
 )
 
@@ -20,11 +21,19 @@ type Call struct {
 	slot   *slotter // of the group that follows at once; nil: none
 	rand   Rand
 	seeded bool
+
+	members []Call // of a fused stage, from the second on
+	group   *group
+	clock   *meter.Clock
+	lapped  int64
 }
 
 // at sets the call up for one item.
 func (c *Call) at(t *edge.Tag) {
 	c.tag, c.seeded = t, false
+	for i := range c.members {
+		c.members[i].at(t)
+	}
 }
 
 func posOf(t *edge.Tag) item.Pos {

@@ -28,6 +28,7 @@ type builder struct {
 	pulls   []any       // engine.Pull[T], in sync runs
 	lates   []func()
 	starts  []func()
+	fused   map[*node]*group
 	stops   []func() error // what Open took, in order
 	cores   int
 	groups  []func(*meter.Trail)
@@ -48,6 +49,10 @@ type stageRun struct {
 	opened  time.Duration
 	sized   bool
 	slot    *slotter // of the group that reads its output
+
+	group    *group      // that it was absorbed into
+	absorbed []*stageRun // that it works for
+	charged  *absorbedMeters
 
 	mu    sync.Mutex
 	skips []SkipNote
@@ -161,7 +166,7 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 		Buffer: o.buffer, Window: o.window, Producers: s.workers, Consumers: 1,
 		Ordered: o.order != CompletionOrder, Slabs: s.slabbed,
 	}
-	if next := s.n.next; next != nil && (next.role == stageRole) {
+	if next := b.last(s.n).next; next != nil && (next.role == stageRole) {
 		cfg.Consumers = next.opts.workers
 		if cfg.Consumers == 0 {
 			load := CPU
@@ -203,7 +208,7 @@ func (b *builder) hashes(n *node) bool {
 	if b.p.noHash {
 		return false
 	}
-	next := n.next
+	next := b.last(n).next
 	for next != nil && next.role == mergeRole {
 		next = next.next
 	}
@@ -213,6 +218,19 @@ func (b *builder) hashes(n *node) bool {
 func (b *builder) index(t *edge.Tag) int64 { return indexOf(b.places, t) }
 
 func openStage[A, B any](b *builder, n *node, st Stage[A, B]) error {
+	if g := b.fused[n]; g != nil {
+		if g.members[0] != n {
+			b.absorb(n)
+			return nil
+		}
+		if f, ok := g.decl.(Stage[A, B]); ok {
+			st = f
+		} else { // of another type than it says
+			for _, m := range g.members {
+				delete(b.fused, m)
+			}
+		}
+	}
 	s := b.begin(n)
 	tr, err := opening(b, s, st.Open)
 	if err != nil {
@@ -278,7 +296,8 @@ func (b *builder) closes(s *stageRun, f func() error) {
 // wrapper makes the errors of a stage's items.
 func wrapper[A any](b *builder, s *stageRun, h *hooks[A], op string) func(int, *edge.Cell[A], error, []byte) error {
 	return func(worker int, c *edge.Cell[A], err error, stack []byte) error {
-		e := &StageError{Pipeline: b.p.name, Stage: s.n.id, Worker: worker, Pos: posOf(&c.Tag), Op: op, Err: err, Stack: stack}
+		at := s.charge(err, &c.Tag, failedItems)
+		e := &StageError{Pipeline: b.p.name, Stage: at.n.id, Worker: worker, Pos: posOf(&c.Tag), Op: op, Err: err, Stack: stack}
 		e.Key = failedKey(h, c, err)
 		if e.Stack == nil {
 			e.Stack = engine.StackOf(err)
@@ -407,7 +426,7 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 		}
 	})
 	b.run.keeps = append(b.run.keeps, e.Keep)
-	if before := b.stages[s.n.ins[0].no]; g.Place != nil && !b.p.sync && before.n.opts.order != CompletionOrder {
+	if before := b.stages[b.head(s.n.ins[0]).no]; g.Place != nil && !b.p.sync && before.n.opts.order != CompletionOrder {
 		before.slot = newSlotter(e, g.Place)
 	}
 	b.launch(func() { e.Start(b.eng) })

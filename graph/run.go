@@ -63,6 +63,7 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 		p: p, ctx: r.eng.Context(), run: r, eng: r.eng, memory: r.memory, cores: p.cores(),
 		stages: make([]*stageRun, len(p.nodes)), edges: make([]any, len(p.nodes)), pulls: make([]any, len(p.nodes)),
 	}
+	b.fuse()
 	for _, n := range p.nodes {
 		if err := n.open(b); err != nil {
 			r.eng.End(nil)

@@ -126,11 +126,6 @@ type (
 	Kinder interface{ Kind() string }
 	// Emulator marks a part that models hardware which is not there; reports then say emulated.
 	Emulator interface{ Emulated() bool }
-	// Fuser joins a stage with the one that follows, for work that is cheaper when done together. next is the later
-	// stage's declaration; ok is false when the two do not fit. Build asks only where neither sees a difference.
-	Fuser interface {
-		Fuse(next any) (fused any, ok bool)
-	}
 )
 
 // What follows are optional methods of items. They are looked up once per edge, never per item.

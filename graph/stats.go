@@ -126,6 +126,15 @@ func (r *Run) stageStats(st *stageRun, e edge.Stats) StageStats {
 	if n.opts.order != "" {
 		x.Order = string(n.opts.order)
 	}
+	if st.group != nil {
+		x.FusedInto = st.group.members[0].id
+	}
+	if len(st.absorbed) > 0 {
+		x.Phases = st.absorbed[0].group.phasesOf()
+	}
+	if st.stats == nil && st.n.next != nil { // a member of a fused group before the last
+		x.ItemsOut = m.Done.Load()
+	}
 	if m.Sliced.Load() {
 		x.Resolution = "slice"
 	}
@@ -167,6 +176,9 @@ func (r *Run) unbalanced(stages []StageStats, edges []edge.Stats) []string {
 			continue
 		}
 		var out, left int64
+		if st.group != nil { // nothing lies between the members of a group
+			continue
+		}
 		for _, in := range st.n.ins {
 			e := edges[in.no]
 			out += e.In - e.Marks

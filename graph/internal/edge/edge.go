@@ -263,7 +263,7 @@ func (e *Edge[T]) Abort() {
 	e.aborted = true
 	e.discard()
 	for i := range e.back {
-		e.giveUp(e.back[i].cells)
+		e.leave(e.back[i].cells)
 	}
 	e.back = nil
 	e.order.clear(e)
@@ -283,6 +283,16 @@ func (e *Edge[T]) discard() {
 		*c = Cell[T]{}
 		e.head = (e.head + 1) & (len(e.ring) - 1)
 	}
+}
+
+// leave drops items that were given back and not taken again.
+func (e *Edge[T]) leave(cells []Cell[T]) {
+	for i := range cells {
+		if !cells[i].Skipped() {
+			e.stats.Left++
+		}
+	}
+	e.giveUp(cells)
 }
 
 // giveUp drops items that left the ring already, or never entered it.

@@ -172,7 +172,7 @@ func (e *Edge[T]) GiveBack(lo, epochLo int64, cells []Cell[T]) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.aborted {
-		e.giveUp(cells)
+		e.leave(cells)
 		return
 	}
 	i := len(e.back) // the lowest ordinal is last
