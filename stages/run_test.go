@@ -1,0 +1,143 @@
+package stages_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/penstock-go/penstock/graph"
+	"github.com/penstock-go/penstock/graph/item"
+	"github.com/penstock-go/penstock/stages"
+)
+
+// made is a source of samples that a function makes.
+type made struct {
+	n    int64
+	make func(i int64) *item.Sample
+}
+
+func (m made) Open(context.Context, *graph.Env) (graph.Reader[*item.Sample], error) {
+	return graph.Reader[*item.Sample]{Len: m.n, At: func(_ *graph.Call, i int64) (*item.Sample, error) { return m.make(i), nil }}, nil
+}
+
+func numbered(n int64) made {
+	return made{n, func(i int64) *item.Sample {
+		s := item.NewSample(fmt.Sprint("s", i))
+		s.Set("id", item.Int(i))
+		return s
+	}}
+}
+
+func encoded(files ...[]byte) made {
+	return made{int64(len(files)), func(i int64) *item.Sample {
+		s := item.NewSample(fmt.Sprintf("%c.img", 'a'+rune(i)))
+		s.Set("image", item.HeapBytes(files[i]))
+		return s
+	}}
+}
+
+// batches runs to the end; it returns the sizes of the batches and the report.
+func batches(t *testing.T, p *graph.Pipeline, out *graph.Out[*item.Batch], see func(*item.Batch)) ([]int, graph.Snapshot, error) {
+	t.Helper()
+	run, err := p.Start(t.Context())
+	require.NoError(t, err)
+	var sizes []int
+	for b, err := range out.All(run) {
+		if err != nil {
+			break
+		}
+		if sizes = append(sizes, b.Len()); see != nil {
+			see(b)
+		}
+	}
+	err = run.Wait()
+	return sizes, run.Snapshot(), err
+}
+
+func TestBatchesAreCutAlikeForAnyWorkers(t *testing.T) {
+	for _, c := range []struct {
+		n    int64
+		size int
+		drop bool
+		want string
+	}{
+		{7, 1, false, "[1 1 1 1 1 1 1]"}, {7, 7, false, "[7]"}, {7, 8, false, "[7]"}, {7, 3, false, "[3 3 1]"},
+		{7, 1, true, "[1 1 1 1 1 1 1]"}, {7, 7, true, "[7]"}, {7, 8, true, "[]"}, {7, 3, true, "[3 3]"},
+		{1000, 128, true, "[128 128 128 128 128 128 128]"},
+	} {
+		for _, workers := range []int{1, 4, 10} {
+			p := graph.New("cut", graph.Seed(1))
+			in := graph.From(p, "read", numbered(c.n), graph.Workers(workers))
+			out := graph.Output(graph.Via(in, "collate", stages.Collate{Size: c.size, DropLast: c.drop}, graph.Workers(workers)), "train")
+			next := int64(0)
+			sizes, snap, err := batches(t, p, out, func(b *item.Batch) {
+				for _, id := range b.Column("id").Int64s() {
+					assert.Equal(t, next, id)
+					next++
+				}
+			})
+			require.NoError(t, err)
+			assert.Equal(t, c.want, fmt.Sprint(sizes), "%+v, %d workers", c, workers)
+			if c.n == 1000 {
+				assert.EqualValues(t, 104, snap.Totals.Dropped)
+			}
+		}
+	}
+}
+
+func pictureOf(t *testing.T, m image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, png.Encode(&b, m))
+	return b.Bytes()
+}
+
+func TestPicturesOfEveryColourMakeOneBatch(t *testing.T) {
+	r := image.Rect(0, 0, 24, 16)
+	pal := image.NewPaletted(r, color.Palette{color.Black, color.White})
+	files := encoded(pictureOf(t, image.NewGray(r)), pictureOf(t, image.NewNRGBA(r)), pictureOf(t, pal), pictureOf(t, image.NewGray16(r)))
+	p := graph.New("colours")
+	pics := graph.Via(graph.From(p, "read", files), "decode", stages.DecodeImage{})
+	out := graph.Output(graph.Via(pics, "collate", stages.Collate{Size: 4}), "train")
+	sizes, _, err := batches(t, p, out, func(b *item.Batch) {
+		assert.Equal(t, item.MakeShape(4, 16, 24, 3), b.Column("image").Shape)
+	})
+	require.NoError(t, err)
+	assert.Equal(t, []int{4}, sizes)
+}
+
+func TestTheFirstOddPictureIsNamed(t *testing.T) {
+	files := encoded(pictureOf(t, image.NewGray(image.Rect(0, 0, 24, 16))), pictureOf(t, image.NewGray(image.Rect(0, 0, 20, 16))))
+	p := graph.New("ragged")
+	pics := graph.Via(graph.From(p, "read", files), "decode", stages.DecodeImage{})
+	out := graph.Output(graph.Via(pics, "collate", stages.Collate{Size: 2}), "train")
+	_, _, err := batches(t, p, out, nil)
+	assert.ErrorContains(t, err, `stage "collate": b.img: `)
+	assert.ErrorContains(t, err, `sample "b.img" has image 16×20×3, the first sample, "a.img", has image 16×24×3; put resize or a crop before collate`)
+}
+
+func TestBrokenPicturesAreSkippedOrStopTheRun(t *testing.T) {
+	good := pictureOf(t, image.NewGray(image.Rect(0, 0, 96, 64)))
+	files := encoded(good, good[:len(good)*6/10], nil, good)
+	build := func(policy graph.Policy) (*graph.Pipeline, *graph.Out[*item.Batch]) {
+		p := graph.New("broken")
+		pics := graph.Via(graph.From(p, "read", files), "decode", stages.DecodeImage{}, graph.OnError(policy))
+		return p, graph.Output(graph.Via(pics, "collate", stages.Collate{Size: 4}), "train")
+	}
+	p, out := build(graph.Skip)
+	_, snap, err := batches(t, p, out, nil)
+	require.NoError(t, err)
+	assert.EqualValues(t, 2, snap.Totals.Samples)
+	assert.EqualValues(t, 2, snap.Totals.Skipped)
+
+	p, out = build(graph.Fail)
+	_, _, err = batches(t, p, out, nil)
+	assert.ErrorContains(t, err, `stage "decode": b.img: the picture is cut short`)
+}
