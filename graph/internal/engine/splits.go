@@ -271,7 +271,7 @@ func (s *Splits[T]) fill(l *splitLane[T], out *splitOut[T]) (bool, error) {
 	if !out.flush(nil) {
 		return false, nil
 	}
-	sl := l.edge.Take(&l.take, s.r.Clock, l.k, s.r.Clock.Now())
+	sl := l.edge.Take(&l.take, s.r.Clock, MaxSlice, s.r.Clock.Now())
 	if !sl.OK {
 		return false, l.edge.Err()
 	}
