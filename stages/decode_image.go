@@ -30,7 +30,7 @@ var _ = kinds.Add(registry.Stage[DecodeImage](registry.Meta{
 // no end mark. Anything after the end of a picture is ignored, so is anything after a GIF's first frame.
 //
 // Each worker has a decoder of its own, which keeps its memory. Pictures are decoded into recycled memory. Order does not
-// matter. Cost: see BenchmarkDecodeImage; about 5 ns a pixel for a photograph.
+// matter. Cost: see BenchmarkDecodeImage; about 4 ns a pixel for a JPEG photograph, 18 for a PNG.
 type DecodeImage struct {
 	MaxPixels         int
 	IgnoreOrientation bool

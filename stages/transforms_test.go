@@ -354,23 +354,3 @@ func BenchmarkFlip(b *testing.B) {
 		flip(src, src)
 	}
 }
-
-func BenchmarkDecodeImage(b *testing.B) {
-	for _, name := range []string{"photo.jpg", "rgb.png", "interlaced.gif", "lossy_64x40.webp"} {
-		b.Run(name, func(b *testing.B) {
-			w, data := worker(b, DecodeImage{}), testFile(b, name)
-			b.ReportAllocs()
-			c := graph.NewCall(b.Context(), 1, "s", item.Pos{})
-			n := 0
-			for b.Loop() {
-				s := sample("x", "image", item.HeapBytes(data))
-				if _, err := w.Map(c, s); err != nil {
-					b.Fatal(err)
-				}
-				n = s.Get("image").Shape().Elems() / 3
-				s.Release()
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/pixel")
-		})
-	}
-}
