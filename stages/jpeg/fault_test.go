@@ -24,7 +24,7 @@ func TestFaultsAreErrorsThatTellKindAndPlace(t *testing.T) {
 	}{
 		{"fault_cut60.jpg", "jpeg: the picture is cut short: 1 of 4 block rows decoded at byte 1", ErrCutShort},
 		{"fault_cut_header.jpg", "jpeg: the picture is cut short in the quantizer (DQT) segment: ", ErrCutShort},
-		{"fault_empty.jpg", "jpeg: the file is only 0 bytes long: no picture at byte 0", ErrCutShort},
+		{"fault_empty.jpg", "jpeg: the file is empty at byte 0", ErrCutShort},
 		{"fault_dc_only.jpg", "jpeg: the picture is cut short: the scans with the last bits of coefficient 0 of component 0 are missing", ErrCutShort},
 		{"fault_dc_only_no_eoi.jpg", "jpeg: the picture is cut short: the scans with the last bits of coefficient 0 of component 0 are missing", ErrCutShort},
 		{"fault_prog_cut60.jpg", "jpeg: the picture is cut short: ", ErrCutShort},

@@ -110,6 +110,9 @@ type header struct {
 // start reads up to the first scan header.
 func (h *header) start(data []byte) error {
 	*h = header{data: data, at: 2, adobe: -1, orientation: 1}
+	if len(data) == 0 {
+		return fail(ErrCutShort, 0, "the file is empty")
+	}
 	if len(data) < 4 {
 		return fail(ErrCutShort, len(data), "the file is only %d bytes long: no picture", len(data))
 	}

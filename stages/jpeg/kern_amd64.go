@@ -62,13 +62,17 @@ func spanBMI2(s *source, blocks *mcuBlock, count int, pred *int32, mx int, end i
 func (d *Decoder) spanFast(mx, end int) (int, bool) {
 	s := &d.src
 	for mx < end {
+		if s.p+slack > s.end && !s.marker {
+			s.fill()
+		}
 		limit := bufLen - slack
 		if !s.marker {
 			limit = min(limit, s.end-slack)
 		}
 		if s.p <= limit {
-			if mx = spanBMI2(s, &d.blocks[0], len(d.blocks), &d.pred[0], mx, end, limit); mx >= end {
-				break
+			from := mx
+			if mx = spanBMI2(s, &d.blocks[0], len(d.blocks), &d.pred[0], mx, end, limit); mx > from {
+				continue
 			}
 		}
 		var ok bool
