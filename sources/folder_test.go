@@ -231,6 +231,14 @@ func TestPathsComeBackAsTheyWere(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, w, got)
 	}
+	long := []string{strings.Repeat("a", 3<<20), strings.Repeat("a", 3<<20) + "b"}
+	for i := range 100_000 {
+		long = append(long, fmt.Sprintf("%d/%s", i*7919, strings.Repeat("z", i%50)))
+	}
+	q := NewPaths(slices.Values(long)) // several chunks, and one that had to grow
+	for i, w := range long {
+		require.Equal(t, w, string(q.Append(nil, int64(i))))
+	}
 	_, err := p.At(t.Context(), p.Len())
 	assert.Error(t, err)
 	assert.Panics(t, func() { p.Append(nil, -1) })

@@ -8,17 +8,21 @@ import (
 )
 
 // Paths is a compact list of paths, written with slashes, in the order in which they were added. Each path keeps only
-// what differs from the one before, so sorted lists take about 10 bytes a path, in two pieces of memory
-// (BenchmarkFiveMillionPaths). It is map-style data; once made it is only read, by any number of goroutines.
-// Cost of At: about 200 ns, for up to 16 paths are walked through.
+// what differs from the one before, so sorted lists take about 13 bytes a path, in pieces of a megabyte that hold no
+// pointers (BenchmarkFiveMillionPaths). It is map-style data; once made it is only read, by any number of goroutines.
+// Cost of At: about 100 ns, for up to 16 paths are walked through.
 type Paths struct {
-	data   []byte  // blocks of pathBlock entries: shared length, own length, own bytes
-	blocks []int64 // where each begins
+	chunks [][]byte // blocks of pathBlock entries: shared length, own length, own bytes; no block is in two chunks
+	blocks []uint64 // chunk and offset at which each begins
 	n      int64
 	last   []byte // the path added last
 }
 
-const pathBlock = 16
+const (
+	pathBlock = 16
+	pathChunk = 1 << 20
+	pathRoom  = 1 << 13 // a block begins where at least so much is left; a longer one makes its chunk grow
+)
 
 // NewPaths lists the paths of seq.
 func NewPaths(seq iter.Seq[string]) *Paths {
@@ -33,17 +37,32 @@ func NewPaths(seq iter.Seq[string]) *Paths {
 func (p *Paths) add(s []byte) {
 	shared := 0
 	if p.n%pathBlock == 0 {
-		p.blocks = append(p.blocks, int64(len(p.data)))
-	} else {
+		p.begin()
+	}
+	at := &p.chunks[len(p.chunks)-1]
+	if p.n%pathBlock != 0 {
 		for shared < len(s) && shared < len(p.last) && s[shared] == p.last[shared] {
 			shared++
 		}
-		p.data = binary.AppendUvarint(p.data, uint64(shared))
+		*at = binary.AppendUvarint(*at, uint64(shared))
 	}
-	p.data = binary.AppendUvarint(p.data, uint64(len(s)-shared))
-	p.data = append(p.data, s[shared:]...)
+	*at = append(binary.AppendUvarint(*at, uint64(len(s)-shared)), s[shared:]...)
 	p.last = append(p.last[:0], s...)
 	p.n++
+}
+
+// begin begins a block.
+func (p *Paths) begin() {
+	k := len(p.chunks) - 1
+	if k < 0 || len(p.chunks[k]) > pathChunk-pathRoom {
+		size := pathChunk
+		if k < 0 {
+			size = 0 // most lists are short
+		}
+		p.chunks = append(p.chunks, make([]byte, 0, size))
+		k++
+	}
+	p.blocks = append(p.blocks, uint64(k)<<32|uint64(len(p.chunks[k])))
 }
 
 // Len is the number of paths.
@@ -63,7 +82,8 @@ func (p *Paths) Append(dst []byte, i int64) []byte {
 	if i < 0 || i >= p.n {
 		panic(fmt.Sprintf("sources: path %d of a list of %d", i, p.n))
 	}
-	b, start, shared := p.data[p.blocks[i/pathBlock]:], len(dst), 0
+	block := p.blocks[i/pathBlock]
+	b, start, shared := p.chunks[block>>32][uint32(block):], len(dst), 0
 	for k := int64(0); ; k++ {
 		if k > 0 {
 			shared, b = number(b)
@@ -87,4 +107,10 @@ func number(b []byte) (int, []byte) {
 }
 
 // Bytes is the memory that the list takes.
-func (p *Paths) Bytes() int64 { return int64(cap(p.data)) + 8*int64(cap(p.blocks)) }
+func (p *Paths) Bytes() int64 {
+	n := 8 * int64(cap(p.blocks))
+	for _, c := range p.chunks {
+		n += int64(cap(c))
+	}
+	return n
+}
