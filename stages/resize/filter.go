@@ -8,23 +8,34 @@ const (
 	half = 1 << (bits - 1)
 )
 
+// sizes is what a filter is made for. Channels is 0 in the pass along columns, where a source pixel is a row. Mirror
+// puts the last output position first: a flip costs nothing.
+type sizes struct {
+	in, out, channels int
+	mirror            bool
+}
+
 // filter holds, for each output position, where its source pixels begin and their weights. It is only read.
 type filter struct {
-	in, out int
-	taps    int     // room for weights of one position
-	start   []int32 // two numbers a position: first pixel, number of pixels
-	weight  []int32
+	sizes
+	most   int     // the largest number of pixels of one position
+	room   int     // of weights, for each position
+	start  []int32 // first pixel
+	count  []int32 // number of pixels
+	weight []int32
+
+	// The same for the kernels.
+	pairs  int      // of weights, for each position: 1 or an even number along rows, any number along columns
+	span   int      // bytes of a row that a kernel touches
+	offset []int32  // first byte
+	packed []uint32 // for each pair, the two upper parts and the two lower 8 bits
+
+	scratch []float64
 }
 
 // at gives the first source pixel of an output position and the weights from there on.
 func (f *filter) at(i int) (start int, weights []int32) {
-	return int(f.start[2*i]), f.weight[i*f.taps : i*f.taps+int(f.start[2*i+1])]
-}
-
-// reach is the range of source pixels that all positions together need.
-func (f *filter) reach() (first, end int) {
-	last := 2 * (f.out - 1)
-	return int(f.start[0]), int(f.start[last] + f.start[last+1])
+	return int(f.start[i]), f.weight[i*f.room:][:f.count[i]]
 }
 
 // filters keeps the last few filters: many data sets have few sizes.
@@ -33,9 +44,9 @@ type filters struct {
 	next int
 }
 
-func (fs *filters) get(in, out int) *filter {
+func (fs *filters) get(s sizes) *filter {
 	for _, f := range fs.kept {
-		if f != nil && f.in == in && f.out == out {
+		if f != nil && f.sizes == s {
 			return f
 		}
 	}
@@ -45,44 +56,51 @@ func (fs *filters) get(in, out int) *filter {
 		fs.kept[fs.next] = f
 	}
 	fs.next = (fs.next + 1) % len(fs.kept)
-	f.make(in, out)
+	f.sizes = s
+	f.make()
+	f.pack()
 	return f
 }
 
 // make computes the weights in double precision, operation by operation as Pillow does. The conversions of products to
 // float64 keep compilers from fusing them with the sum that follows, which would give other last bits.
-func (f *filter) make(in, out int) {
-	scale := float64(in) / float64(out)
+func (f *filter) make() {
+	scale := float64(f.in) / float64(f.out)
 	support := max(scale, 1)
 	inverse := 1 / support
-	f.in, f.out = in, out
-	f.taps = 2*int(math.Ceil(support)) + 1
-	f.start = grown(f.start, 2*out)
-	f.weight = grown(f.weight, f.taps*out)
-	k := make([]float64, f.taps)
-	for i := range out {
+	f.room = 2*int(math.Ceil(support)) + 1
+	f.start, f.count = grown(f.start, f.out), grown(f.count, f.out)
+	f.weight, f.scratch = grown(f.weight, f.room*f.out), grown(f.scratch, f.room)
+	f.most = 1
+	for i := range f.out {
 		center := float64((float64(i) + 0.5) * scale)
 		first := max(int(center-support+0.5), 0)
-		n := min(int(center+support+0.5), in) - first
-		sum := 0.0
-		for j := range n {
+		n := min(int(center+support+0.5), f.in) - first
+		k, sum := f.scratch[:n], 0.0
+		for j := range k {
 			k[j] = triangle(float64((float64(j+first) - center + 0.5) * inverse))
 			sum += k[j]
 		}
-		f.start[2*i], f.start[2*i+1] = int32(first), int32(n)
-		w := f.weight[i*f.taps:]
-		for j := range n {
-			if sum != 0 {
-				k[j] /= sum
-			}
-			w[j] = int32(0.5 + float64(k[j]*(1<<bits)))
+		if f.mirror {
+			i = f.out - 1 - i
 		}
-		keepBelow(w[:n])
+		f.start[i], f.count[i], f.most = int32(first), int32(n), max(f.most, n)
+		w := f.weight[i*f.room:][:n]
+		for j := range w {
+			v := k[j]
+			if sum != 0 {
+				v /= sum
+			}
+			w[j] = int32(0.5 + float64(v*(1<<bits)))
+		}
+		if n > 16_000 {
+			keepBelow(w)
+		}
 	}
 }
 
 // keepBelow takes off what rounding may have added to many thousand weights, so that no sum needs clipping: 255 of them
-// and a half must stay below 256. No picture of usual size has that many.
+// and a half must stay below 256. Rounding adds half a unit to a weight at most, so there must be more than 16,000.
 func keepBelow(w []int32) {
 	const limit = (256<<bits - half - 1) / 255
 	sum := int32(0)
@@ -97,11 +115,40 @@ func keepBelow(w []int32) {
 	}
 }
 
+// pack lays the weights out for the kernels.
+func (f *filter) pack() {
+	if !haveKernels {
+		return
+	}
+	f.pairs = (f.most + 1) / 2
+	if f.channels > 0 && f.pairs > 1 {
+		f.pairs = (f.pairs + 1) &^ 1
+	}
+	f.offset = grown(f.offset, f.out)
+	f.packed = grown(f.packed, 2*f.pairs*f.out)
+	clear(f.packed)
+	last := int32(0)
+	for i := range f.out {
+		start, w := f.at(i)
+		f.offset[i] = int32(start * f.channels)
+		last = max(last, f.offset[i])
+		p := f.packed[2*f.pairs*i:][:2*f.pairs]
+		for ; len(w) > 1; w, p = w[2:], p[2:] {
+			a, b := uint32(w[0]), uint32(w[1])
+			p[0], p[1] = a>>8|b>>8<<16, a&255|b&255<<16
+		}
+		if len(w) == 1 {
+			p[0], p[1] = uint32(w[0])>>8, uint32(w[0])&255
+		}
+	}
+	f.span = int(last) + 4*f.channels*max(0, f.pairs/2-1) + 16
+}
+
 func triangle(x float64) float64 { return max(0, 1-math.Abs(x)) }
 
-func grown(s []int32, n int) []int32 {
+func grown[T any](s []T, n int) []T {
 	if cap(s) < n {
-		return make([]int32, n)
+		return make([]T, n)
 	}
 	return s[:n]
 }

@@ -1,12 +1,23 @@
 package resize
 
-// The kernels. Each sums exactly, in 32 bits: weights are not negative, and add up to so little that
-// 255 times their sum, and a half, stays below 256.
+import "encoding/binary"
+
+// The Go forms of the kernels, and what the vector forms must equal. Each sums exactly, in 32 bits: weights are not
+// negative, and add up to so little that 255 times their sum, and a half, stays below 256.
+
+// acrossGo makes two rows of the result's width of two rows of the source.
+func acrossGo(dst, dst2, src, src2 []byte, f *filter) {
+	if f.channels == 3 {
+		acrossRGB(dst[:3*f.out], dst2[:3*f.out], src, src2, f)
+		return
+	}
+	acrossAny(dst, src, f)
+	acrossAny(dst2, src2, f)
+}
 
 // acrossRGB makes two rows of three channels at once: each weight is fetched once for six products.
 func acrossRGB(dst, dst2, src, src2 []byte, f *filter) {
 	dst2 = dst2[:len(dst)]
-	src2 = src2[:len(src)]
 	for i, x := 0, 0; x+2 < len(dst); i, x = i+1, x+3 {
 		start, weights := f.at(i)
 		n := 3 * len(weights)
@@ -32,73 +43,63 @@ func acrossRGB(dst, dst2, src, src2 []byte, f *filter) {
 }
 
 // acrossAny makes a row of any number of channels.
-func acrossAny(dst, src []byte, f *filter, channels int) {
+func acrossAny(dst, src []byte, f *filter) {
 	for i := range f.out {
 		start, weights := f.at(i)
-		for c := range channels {
+		for c := range f.channels {
 			sum := int32(half)
 			for j, w := range weights {
-				sum += int32(src[(start+j)*channels+c]) * w
+				sum += int32(src[(start+j)*f.channels+c]) * w
 			}
-			dst[i*channels+c] = clip(sum)
+			dst[i*f.channels+c] = clip(sum)
 		}
 	}
 }
 
-// downRow makes a row of the rows of src from start on, as many as there are weights. Up to four rows are summed in
-// registers, more in sums.
-func downRow(dst []byte, src View, start int, weights, sums []int32) {
-	if len(weights) <= 4 {
-		var w [4]int32
-		copy(w[:], weights)
-		rows := [4][]byte{}
-		for j := range rows {
-			rows[j] = src.row(start + min(j, len(weights)-1))
+// downGo makes row i of the result of the rows of src, stride bytes apart, the first of which is the position's first.
+// Eight columns are summed at a time, two in a word of 64 bits: no sum reaches into its neighbour.
+func downGo(dst, src []byte, stride int, f *filter, i int) {
+	_, weights := f.at(i)
+	const mask, halves = 0xff000000ff, half | half<<32
+	x := 0
+	for ; x+8 <= len(dst); x += 8 {
+		s0, s1, s2, s3 := uint64(halves), uint64(halves), uint64(halves), uint64(halves)
+		at := x
+		for _, w := range weights {
+			p, k := binary.LittleEndian.Uint64(src[at:]), uint64(uint32(w))
+			s0 += p & mask * k
+			s1 += p >> 8 & mask * k
+			s2 += p >> 16 & mask * k
+			s3 += p >> 24 & mask * k
+			at += stride
 		}
-		switch len(weights) {
-		case 1:
-			down2(dst, rows[0], rows[0], w[0], 0)
-		case 2:
-			down2(dst, rows[0], rows[1], w[0], w[1])
-		default:
-			down4(dst, &rows, &w)
+		v := s0>>bits&mask | s1>>bits&mask<<8 | s2>>bits&mask<<16 | s3>>bits&mask<<24
+		binary.LittleEndian.PutUint64(dst[x:], v)
+	}
+	for ; x < len(dst); x++ {
+		sum, at := int32(half), x
+		for _, w := range weights {
+			sum += int32(src[at]) * w
+			at += stride
 		}
-		return
-	}
-	first := src.row(start)
-	for x := range sums {
-		sums[x] = half + int32(first[x])*weights[0]
-	}
-	j := 1
-	for ; j+1 < len(weights); j += 2 {
-		add2(sums, src.row(start+j), src.row(start+j+1), weights[j], weights[j+1])
-	}
-	if j < len(weights) {
-		add2(sums, src.row(start+j), src.row(start+j), weights[j], 0)
-	}
-	for x, v := range sums {
-		dst[x] = clip(v)
+		dst[x] = clip(sum)
 	}
 }
 
-func down2(dst, a, b []byte, v, w int32) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for x := range dst {
-		dst[x] = clip(half + int32(a[x])*v + int32(b[x])*w)
+// planesGo looks a row of three channels up in their tables.
+func planesGo(red, green, blue []float32, src []byte, t *[3]*[256]float32) {
+	green, blue = green[:len(red)], blue[:len(red)]
+	tr, tg, tb := t[0], t[1], t[2]
+	for i := range red {
+		p := src[3*i : 3*i+3]
+		red[i], green[i], blue[i] = tr[p[0]], tg[p[1]], tb[p[2]]
 	}
 }
 
-func down4(dst []byte, rows *[4][]byte, w *[4]int32) {
-	a, b, c, d := rows[0][:len(dst)], rows[1][:len(dst)], rows[2][:len(dst)], rows[3][:len(dst)]
-	for x := range dst {
-		dst[x] = clip(half + int32(a[x])*w[0] + int32(b[x])*w[1] + int32(c[x])*w[2] + int32(d[x])*w[3])
-	}
-}
-
-func add2(sums []int32, a, b []byte, v, w int32) {
-	a, b = a[:len(sums)], b[:len(sums)]
-	for x := range sums {
-		sums[x] += int32(a[x])*v + int32(b[x])*w
+// planesAny does the same for channel c of any number.
+func planesAny(plane []float32, src []byte, t *[256]float32, c, channels int) {
+	for i := range plane {
+		plane[i] = t[src[i*channels+c]]
 	}
 }
 

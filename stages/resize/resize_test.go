@@ -142,29 +142,3 @@ func TestASizeOnceMetTakesNoMemory(t *testing.T) {
 	s.Bilinear(dst, src)
 	assert.Zero(t, testing.AllocsPerRun(20, func() { s.Bilinear(dst, src) }))
 }
-
-func BenchmarkBilinear(b *testing.B) {
-	for _, c := range []struct{ w, h, ow, oh int }{
-		{500, 375, 224, 224}, {331, 248, 224, 224}, {160, 120, 224, 224}, {2000, 1500, 224, 224}, {500, 375, 341, 256},
-	} {
-		b.Run(fmt.Sprintf("%dx%d to %dx%d", c.w, c.h, c.ow, c.oh), func(b *testing.B) {
-			src, dst := noise(c.w, c.h, 3), noise(c.ow, c.oh, 3)
-			var s Scaler
-			b.SetBytes(int64(len(dst.Pix)))
-			for b.Loop() {
-				s.Bilinear(dst, src)
-			}
-		})
-	}
-}
-
-func BenchmarkFilter(b *testing.B) {
-	var fs filters
-	in := 300
-	for b.Loop() {
-		fs.get(in, 224)
-		if in++; in == 400 {
-			in = 300
-		}
-	}
-}

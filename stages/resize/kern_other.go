@@ -1,0 +1,11 @@
+//go:build !amd64 || noasm
+
+package resize
+
+// Machines without kernels take the Go forms.
+
+const haveKernels = false
+
+func acrossRows(dst, dst2, src, src2 []byte, f *filter)                     { panic("unreachable") }
+func downRow(dst, src []byte, stride int, f *filter, i int)                 { panic("unreachable") }
+func planesRow(red, green, blue []float32, src []byte, t *[3]*[256]float32) { panic("unreachable") }
