@@ -35,7 +35,7 @@ const defaultMaxBytes = 256 << 20
 // Synth is for trying things out: if Root does not exist, Open first makes that many pictures there (see [PhotoFolder])
 // and a warning says so. A folder that is there is never written to.
 //
-// Open lists the tree once; the list takes about 10 bytes a file. It may be read by any number of workers. Cost: the
+// Open lists the tree once; the list takes about 12 bytes a file. It may be read by any number of workers. Cost: the
 // system calls open, stat, read, close, and a copy into recycled memory.
 type Folder struct {
 	Root       string

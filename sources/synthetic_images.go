@@ -52,7 +52,7 @@ func (s SyntheticImages) Open(_ context.Context, env *graph.Env) (graph.Reader[*
 	first.prepare()
 	worker := func(context.Context) (graph.Reader[*item.Sample], error) {
 		painter := Painter{grain: first.grain} // the stock of textures is only read
-		var file []byte
+		file := make([]byte, 0, s.Width*s.Height/2+4096) // more than any has
 		return graph.Reader[*item.Sample]{Len: s.Count, At: func(c *graph.Call, i int64) (*item.Sample, error) {
 			class := int(i % int64(s.Classes))
 			file = painter.Append(file[:0], Picture{seed, i, class, s.Width, s.Height})
