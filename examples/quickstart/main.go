@@ -39,11 +39,11 @@ func declare(folder sources.Folder) *graph.Pipeline {
 	p := graph.New("quickstart", graph.Seed(7), graph.Epochs(3))
 	files := graph.From(p, "read", folder, graph.Sampler(sources.Shuffled{}))
 	pics := graph.Via(files, "decode", stages.DecodeImage{})
-	crops := graph.Via(pics, "crop", stages.RandomResizedCrop{Size: 224})
+	crops := graph.Via(pics, "crop", stages.RandomResizedCrop{Size: 384}, graph.Workers(1))
 	flips := graph.Via(crops, "flip", stages.RandomFlip{})
 	norm := graph.Via(flips, "normalize", stages.Normalize{})
 	batch := graph.Via(norm, "collate", stages.Collate{Size: 32})
-	graph.Into(batch, "train", sinks.Accelerator[*item.Batch]{Step: graph.Fixed(10 * time.Millisecond)})
+	graph.Into(batch, "train", sinks.Accelerator[*item.Batch]{Step: graph.Fixed(20 * time.Millisecond)})
 	return p
 }
 
