@@ -150,6 +150,11 @@ DATA k_m4<>+8(SB)/8, $0x8080808080808080
 DATA k_m4<>+16(SB)/8, $0x0780800680800580
 DATA k_m4<>+24(SB)/8, $0x8080808080808080
 GLOBL k_m4<>(SB), RODATA|NOPTR, $32
+DATA k_top<>+0(SB)/8, $0x8000000000000000
+DATA k_top<>+8(SB)/8, $0x8000000000000000
+DATA k_top<>+16(SB)/8, $0x8000000000000000
+DATA k_top<>+24(SB)/8, $0x8000000000000000
+GLOBL k_top<>(SB), RODATA|NOPTR, $32
 
 // func idctAVX2(dst *byte, stride int, coef *int16, last *uint8, n int)
 TEXT ·idctAVX2(SB), NOSPLIT, $0-40
@@ -515,20 +520,20 @@ block:
 	MOVQ mcuBlock_dc(R15), DI
 	MOVQ R8, SI
 	SHRQ $(64-const_dcBits), SI
-	MOVL dcTable_t(DI)(SI*4), AX
+	MOVBLZX dcTable_t(DI)(SI*4), AX
 	TESTL AX, AX
 	JZ giveup
-	RORXQ $8, AX, BX
+	MOVBLZX dcTable_t+1(DI)(SI*4), BX
 	SHLXQ BX, R8, BX
-	RORXQ $16, AX, DX
+	MOVBLZX dcTable_t+2(DI)(SI*4), DX
 	MOVQ BX, DI
 	SARQ $1, DI
-	BTCQ $63, DI
+	XORQ k_top<>(SB), DI
 	SARXQ DX, DI, DI
 	ADDQ BX, BX
 	SBBQ $-1, DI
 	SHLXQ AX, R8, R14
-	SUBB AL, R9
+	SUBL AX, R9
 	MOVQ mcuBlock_k(R15), SI
 	MOVQ pred+24(FP), DX
 	ADDL (DX)(SI*4), DI
@@ -565,93 +570,82 @@ first:
 	ORL $56, R9
 	MOVQ R8, SI
 	SHRQ $(64-const_acBits), SI
-	MOVQ acTable_t(R11)(SI*8), AX
-	TESTB AL, AL
+	MOVBLZX (R11)(SI*8), AX
+	TESTL AX, AX
 	JZ long1
 got1:
-	RORXQ $8, AX, BX
+	MOVBLZX 1(R11)(SI*8), BX
 	SHLXQ BX, R8, BX
-	RORXQ $16, AX, DX
+	MOVBLZX 2(R11)(SI*8), DX
 	MOVQ BX, DI
 	SARQ $1, DI
-	BTCQ $63, DI
+	XORQ k_top<>(SB), DI
 	SARXQ DX, DI, DI
 	ADDQ BX, BX
 	SBBQ $-1, DI
-	RORXQ $24, AX, DX
-	ADDB DL, CL
-	MOVL CX, SI
-	SHRQ $8, DX
-	ADDB DL, CL
+	MOVWLSX 6(R11)(SI*8), DX
+	ADDB 3(R11)(SI*8), CL
+	MOVL CX, BX
+	ADDB 4(R11)(SI*8), CL
 	SHLXQ AX, R8, R14
-	SUBB AL, R9
-	SARQ $48, AX
-	IMULL 1(R12)(CX*4), AX
-	MOVBLZX (R12)(CX*4), DX
-	MOVW AX, (R13)(DX*2)
-	IMULL 1(R12)(SI*4), DI
-	MOVBLZX (R12)(SI*4), DX
-	MOVW DI, (R13)(DX*2)
+	SUBL AX, R9
+	IMULL 1(R12)(CX*4), DX
+	MOVBLZX (R12)(CX*4), AX
+	MOVW DX, (R13)(AX*2)
+	IMULL 1(R12)(BX*4), DI
+	MOVBLZX (R12)(BX*4), AX
+	MOVW DI, (R13)(AX*2)
 	CMPL CX, $63
 	JAE end1
 second:
 	MOVQ R14, SI
 	SHRQ $(64-const_acBits), SI
-	MOVQ acTable_t(R11)(SI*8), AX
-	TESTB AL, AL
+	MOVBLZX (R11)(SI*8), AX
+	TESTL AX, AX
 	JZ long2
 got2:
-	RORXQ $8, AX, BX
+	MOVBLZX 1(R11)(SI*8), BX
 	SHLXQ BX, R14, BX
-	RORXQ $16, AX, DX
+	MOVBLZX 2(R11)(SI*8), DX
 	MOVQ BX, DI
 	SARQ $1, DI
-	BTCQ $63, DI
+	XORQ k_top<>(SB), DI
 	SARXQ DX, DI, DI
 	ADDQ BX, BX
 	SBBQ $-1, DI
-	RORXQ $24, AX, DX
-	ADDB DL, CL
-	MOVL CX, SI
-	SHRQ $8, DX
-	ADDB DL, CL
+	MOVWLSX 6(R11)(SI*8), DX
+	ADDB 3(R11)(SI*8), CL
+	MOVL CX, BX
+	ADDB 4(R11)(SI*8), CL
 	SHLXQ AX, R14, R8
-	SUBB AL, R9
-	SARQ $48, AX
-	IMULL 1(R12)(CX*4), AX
-	MOVBLZX (R12)(CX*4), DX
-	MOVW AX, (R13)(DX*2)
-	IMULL 1(R12)(SI*4), DI
-	MOVBLZX (R12)(SI*4), DX
-	MOVW DI, (R13)(DX*2)
+	SUBL AX, R9
+	IMULL 1(R12)(CX*4), DX
+	MOVBLZX (R12)(CX*4), AX
+	MOVW DX, (R13)(AX*2)
+	IMULL 1(R12)(BX*4), DI
+	MOVBLZX (R12)(BX*4), AX
+	MOVW DI, (R13)(AX*2)
 	CMPL CX, $63
 	JAE end2
 	JMP first
 end1:
-	MOVQ R8, BX
+	MOVQ R8, DI
 	MOVQ R14, R8
 	CMPL CX, $63
 	JEQ blockdone
-	CMPL SI, $63
+	CMPL BX, $63
 	JEQ back1
 	SUBL $128, CX
 	CMPL CX, $62
 	JLS blockdone
 	JMP giveup
 back1:
-	MOVQ BX, R8
-	MOVQ R8, SI
-	SHRQ $(64-const_acBits), SI
-	MOVQ acTable_t(R11)(SI*8), AX
-	MOVBLZX AX, DX
-	ADDL DX, R9
-	MOVL AX, DX
-	SHRL $8, DX
-	ANDL $63, DX
-	MOVL AX, BX
-	SHRL $16, BX
-	ANDL $63, BX
-	SUBL BX, DX
+	MOVQ DI, R8
+	MOVBLZX (R11)(SI*8), AX
+	ADDL AX, R9
+	MOVBLZX 1(R11)(SI*8), DX
+	MOVBLZX 2(R11)(SI*8), AX
+	SUBL AX, DX
 	ADDL $63, DX
 	SUBL DX, R9
 	SHLXQ DX, R8, R8
@@ -660,7 +654,7 @@ back1:
 end2:
 	CMPL CX, $63
 	JEQ blockdone
-	CMPL SI, $63
+	CMPL BX, $63
 	JEQ back2
 	SUBL $128, CX
 	CMPL CX, $62
@@ -668,18 +662,11 @@ end2:
 	JMP giveup
 back2:
 	MOVQ R14, R8
-	MOVQ R8, SI
-	SHRQ $(64-const_acBits), SI
-	MOVQ acTable_t(R11)(SI*8), AX
-	MOVBLZX AX, DX
-	ADDL DX, R9
-	MOVL AX, DX
-	SHRL $8, DX
-	ANDL $63, DX
-	MOVL AX, BX
-	SHRL $16, BX
-	ANDL $63, BX
-	SUBL BX, DX
+	MOVBLZX (R11)(SI*8), AX
+	ADDL AX, R9
+	MOVBLZX 1(R11)(SI*8), DX
+	MOVBLZX 2(R11)(SI*8), AX
+	SUBL AX, DX
 	ADDL $63, DX
 	SUBL DX, R9
 	SHLXQ DX, R8, R8
@@ -745,21 +732,17 @@ skipmore:
 	JAE skipdone
 	JMP skipmore
 skipone:
-	MOVQ acTable_t(R11)(SI*8), AX
-	TESTB AL, AL
+	MOVBLZX (R11)(SI*8), AX
+	TESTL AX, AX
 	JZ longskip
 gotskip:
-	MOVL AX, DX
-	SHRL $8, DX
-	ANDL $63, DX
-	MOVL AX, BX
-	SHRL $16, BX
-	ANDL $63, BX
-	SUBL BX, DX
+	MOVBLZX 1(R11)(SI*8), DX
+	MOVBLZX 2(R11)(SI*8), AX
+	SUBL AX, DX
 	ADDL $63, DX
 	SHLXQ DX, R14, R14
 	SUBL DX, R9
-	SHRL $24, AX
+	MOVBLZX 3(R11)(SI*8), AX
 	ADDL AX, CX
 	CMPL CX, $63
 	JCS skipmore
@@ -771,45 +754,45 @@ skipdone:
 	JAE next
 	JMP giveup
 longskip:
-	SHRQ $40, AX
-	ANDL $255, AX
+	MOVBLZX 5(R11)(SI*8), AX
+	TESTL AX, AX
 	JZ giveup
 	DECL AX
 	SHLL $const_longBits, AX
 	MOVQ R14, SI
 	SHRQ $48, SI
 	ANDL $(1<<const_longBits-1), SI
-	ADDL SI, AX
-	MOVQ acTable_long(R11)(AX*8), AX
-	TESTB AL, AL
+	LEAQ (acTable_long/8)(SI)(AX*1), SI
+	MOVBLZX (R11)(SI*8), AX
+	TESTL AX, AX
 	JNZ gotskip
 	JMP giveup
 long1:
-	SHRQ $40, AX
-	ANDL $255, AX
+	MOVBLZX 5(R11)(SI*8), AX
+	TESTL AX, AX
 	JZ giveup
 	DECL AX
 	SHLL $const_longBits, AX
 	MOVQ R8, SI
 	SHRQ $48, SI
 	ANDL $(1<<const_longBits-1), SI
-	ADDL SI, AX
-	MOVQ acTable_long(R11)(AX*8), AX
-	TESTB AL, AL
+	LEAQ (acTable_long/8)(SI)(AX*1), SI
+	MOVBLZX (R11)(SI*8), AX
+	TESTL AX, AX
 	JNZ got1
 	JMP giveup
 long2:
-	SHRQ $40, AX
-	ANDL $255, AX
+	MOVBLZX 5(R11)(SI*8), AX
+	TESTL AX, AX
 	JZ giveup
 	DECL AX
 	SHLL $const_longBits, AX
 	MOVQ R14, SI
 	SHRQ $48, SI
 	ANDL $(1<<const_longBits-1), SI
-	ADDL SI, AX
-	MOVQ acTable_long(R11)(AX*8), AX
-	TESTB AL, AL
+	LEAQ (acTable_long/8)(SI)(AX*1), SI
+	MOVBLZX (R11)(SI*8), AX
+	TESTL AX, AX
 	JNZ got2
 	JMP giveup
 giveup:

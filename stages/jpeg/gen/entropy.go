@@ -9,11 +9,12 @@ import "strings"
 //	R10      next byte in the buffer
 //	R11      AC table     R12 quantizer words     R13 the block
 //	R15      the mcuBlock
-//	CX       k            SI  k after the first symbol of an entry
+//	SI       the entry, as an index behind R11
+//	CX       k            BX  k after the first symbol of an entry
 //	X0       predictors at the start of the MCU
 //
-// Entries have the layout of acEntry: bits, code, shift, adv, adv2, long, v2 from the low end. Shifts by register use its
-// low 6 bits only, so a rotation brings each field in place.
+// The fields of an entry (acEntry: bits, code, shift, adv, adv2, long, v2) are loaded one by one: cutting them out of a
+// register takes shifts, of which many CPUs do two in a cycle, and the shifts of acc would wait for them.
 
 // refill makes 56 bits of acc good.
 func (a *asm) refill(acc string) {
@@ -29,47 +30,42 @@ func (a *asm) refill(acc string) {
 		ORL $56, R9`, acc)
 }
 
-// value makes DI the value behind a code: AX is the entry, BX acc behind the code. With one more bit in front, the
-// complement of the first, the bits are a number in two's complement, one too small where negative.
+// value makes DI the value behind a code: BX is acc behind the code, DX 63 minus the value's length. With one more bit in
+// front, the complement of the first, the bits are a number in two's complement, one too small where negative.
 func (a *asm) value() {
 	a.op(`
-		RORXQ $16, AX, DX
 		MOVQ BX, DI
 		SARQ $1, DI
-		BTCQ $63, DI
+		XORQ k_top<>(SB), DI
 		SARXQ DX, DI, DI
 		ADDQ BX, BX
 		SBBQ $-1, DI`)
 }
 
-// long fetches the entry of a long code into AX and goes on at label; without one it gives the MCU up.
+// long points SI at the entry of a long code, its bits in AX, and goes on at label; without one it gives the MCU up.
 func (a *asm) long(acc, label string) {
 	a.op(`
-		SHRQ $40, AX
-		ANDL $255, AX
+		MOVBLZX 5(R11)(SI*8), AX
+		TESTL AX, AX
 		JZ giveup
 		DECL AX
 		SHLL $const_longBits, AX
 		MOVQ %s, SI
 		SHRQ $48, SI
 		ANDL $(1<<const_longBits-1), SI
-		ADDL SI, AX
-		MOVQ acTable_long(R11)(AX*8), AX
-		TESTB AL, AL
+		LEAQ (acTable_long/8)(SI)(AX*1), SI
+		MOVBLZX (R11)(SI*8), AX
+		TESTL AX, AX
 		JNZ %s
 		JMP giveup`, acc, label)
 }
 
-// one makes DX the length of the first symbol of entry AX alone.
+// one makes DX the length of the first symbol alone of the entry at SI.
 func (a *asm) one() {
 	a.op(`
-		MOVL AX, DX
-		SHRL $8, DX
-		ANDL $63, DX
-		MOVL AX, BX
-		SHRL $16, BX
-		ANDL $63, BX
-		SUBL BX, DX
+		MOVBLZX 1(R11)(SI*8), DX
+		MOVBLZX 2(R11)(SI*8), AX
+		SUBL AX, DX
 		ADDL $63, DX`)
 }
 
@@ -78,28 +74,27 @@ func (a *asm) symbols(in, out, label string) {
 	a.op(`
 		MOVQ %[1]s, SI
 		SHRQ $(64-const_acBits), SI
-		MOVQ acTable_t(R11)(SI*8), AX
-		TESTB AL, AL
+		MOVBLZX (R11)(SI*8), AX
+		TESTL AX, AX
 		JZ long%[2]s
 		got%[2]s:
-		RORXQ $8, AX, BX
-		SHLXQ BX, %[1]s, BX`, in, label)
+		MOVBLZX 1(R11)(SI*8), BX
+		SHLXQ BX, %[1]s, BX
+		MOVBLZX 2(R11)(SI*8), DX`, in, label)
 	a.value()
 	a.op(`
-		RORXQ $24, AX, DX
-		ADDB DL, CL
-		MOVL CX, SI
-		SHRQ $8, DX
-		ADDB DL, CL
+		MOVWLSX 6(R11)(SI*8), DX
+		ADDB 3(R11)(SI*8), CL
+		MOVL CX, BX
+		ADDB 4(R11)(SI*8), CL
 		SHLXQ AX, %[1]s, %[2]s
-		SUBB AL, R9
-		SARQ $48, AX
-		IMULL 1(R12)(CX*4), AX
-		MOVBLZX (R12)(CX*4), DX
-		MOVW AX, (R13)(DX*2)
-		IMULL 1(R12)(SI*4), DI
-		MOVBLZX (R12)(SI*4), DX
-		MOVW DI, (R13)(DX*2)
+		SUBL AX, R9
+		IMULL 1(R12)(CX*4), DX
+		MOVBLZX (R12)(CX*4), AX
+		MOVW DX, (R13)(AX*2)
+		IMULL 1(R12)(BX*4), DI
+		MOVBLZX (R12)(BX*4), AX
+		MOVW DI, (R13)(AX*2)
 		CMPL CX, $63
 		JAE end%[3]s`, in, out, label)
 }
@@ -108,14 +103,14 @@ func (a *asm) symbols(in, out, label string) {
 func (a *asm) end(in, out, label string) {
 	a.op("end%s:", label)
 	if out != "R8" {
-		a.op("MOVQ %s, BX", in)
+		a.op("MOVQ %s, DI", in)
 		a.op("MOVQ %s, R8", out)
-		in = "BX"
+		in = "DI"
 	}
 	a.op(`
 		CMPL CX, $63
 		JEQ blockdone
-		CMPL SI, $63
+		CMPL BX, $63
 		JEQ back%[1]s
 		SUBL $128, CX
 		CMPL CX, $62
@@ -123,11 +118,8 @@ func (a *asm) end(in, out, label string) {
 		JMP giveup
 		back%[1]s:
 		MOVQ %[2]s, R8
-		MOVQ R8, SI
-		SHRQ $(64-const_acBits), SI
-		MOVQ acTable_t(R11)(SI*8), AX
-		MOVBLZX AX, DX
-		ADDL DX, R9`, label, in)
+		MOVBLZX (R11)(SI*8), AX
+		ADDL AX, R9`, label, in)
 	a.one()
 	a.op(`
 		SUBL DX, R9
@@ -167,15 +159,15 @@ func (a *asm) skip() {
 	a.op(`
 		JMP skipmore
 		skipone:
-		MOVQ acTable_t(R11)(SI*8), AX
-		TESTB AL, AL
+		MOVBLZX (R11)(SI*8), AX
+		TESTL AX, AX
 		JZ longskip
 		gotskip:`)
 	a.one()
 	a.op(`
 		SHLXQ DX, R14, R14
 		SUBL DX, R9
-		SHRL $24, AX
+		MOVBLZX 3(R11)(SI*8), AX
 		ADDL AX, CX
 		CMPL CX, $63
 		JCS skipmore
@@ -191,6 +183,7 @@ func (a *asm) skip() {
 }
 
 func (a *asm) entropy() {
+	a.con("top", 8, -1<<63)
 	params := "s *source, blocks *mcuBlock, count int, pred *int32, mx int, end int, limit int"
 	a.code.WriteString("\n// func spanBMI2(" + params + ") int\n// Frame: the column of the block at hand, and blocks left.\nTEXT ·spanBMI2(SB), NOSPLIT, $16-64\n")
 	a.op(`
@@ -225,15 +218,16 @@ func (a *asm) entropy() {
 		MOVQ mcuBlock_dc(R15), DI
 		MOVQ R8, SI
 		SHRQ $(64-const_dcBits), SI
-		MOVL dcTable_t(DI)(SI*4), AX
+		MOVBLZX dcTable_t(DI)(SI*4), AX
 		TESTL AX, AX
 		JZ giveup
-		RORXQ $8, AX, BX
-		SHLXQ BX, R8, BX`)
+		MOVBLZX dcTable_t+1(DI)(SI*4), BX
+		SHLXQ BX, R8, BX
+		MOVBLZX dcTable_t+2(DI)(SI*4), DX`)
 	a.value()
 	a.op(`
 		SHLXQ AX, R8, R14
-		SUBB AL, R9
+		SUBL AX, R9
 		MOVQ mcuBlock_k(R15), SI
 		MOVQ pred+24(FP), DX
 		ADDL (DX)(SI*4), DI
