@@ -37,16 +37,18 @@ func TestBilinearIsPillowsByteForByte(t *testing.T) {
 	b, err := os.ReadFile("testdata/fixtures.bin")
 	require.NoError(t, err)
 	r := &reader{t, b}
-	var s Scaler
+	forms := []*Scaler{{}, {plain: true}}
 	for len(r.b) > 0 {
 		d := r.ints(3)
 		src := Packed(r.pixels(d[0]*d[1]*d[2]), d[0], d[1], d[2])
 		for range r.ints(1)[0] {
 			c := r.ints(6)
 			want := r.pixels(c[4] * c[5] * d[2])
-			got := make([]byte, len(want))
-			s.Bilinear(Packed(got, c[4], c[5], d[2]), src.Crop(c[0], c[1], c[2], c[3]))
-			assert.True(t, bytes.Equal(want, got), "%d channels, crop and size %v: %s", d[2], c, difference(want, got))
+			for _, s := range forms {
+				got := make([]byte, len(want))
+				s.Bilinear(Packed(got, c[4], c[5], d[2]), src.Crop(c[0], c[1], c[2], c[3]))
+				assert.True(t, bytes.Equal(want, got), "%d channels, crop and size %v: %s", d[2], c, difference(want, got))
+			}
 		}
 	}
 }
