@@ -7,6 +7,7 @@ type mcuBlock struct {
 	dc      *dcTable
 	ac      *acTable
 	zq      *[256]uint32
+	places  *[256]uint8
 	coef    []int16 // the row of blocks it lies in, nil where nobody wants it
 	last    []uint8
 	nonzero []uint64

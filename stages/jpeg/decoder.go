@@ -160,7 +160,7 @@ func (d *Decoder) layout(smallest int) error {
 		d.firstCol = min(d.firstCol, c.bx0/c.h)
 		d.lastCol = max(d.lastCol, ceilDiv(c.bx1, c.h))
 		if !several {
-			c.setQuantizer(&h.qt[h.comps[k].tq], d.order(c), false)
+			c.setQuantizer(&h.qt[h.comps[k].tq], d.order(c), d.multiplyLater())
 		}
 	}
 	d.lastCol = min(d.lastCol, h.mcusX())
@@ -170,6 +170,10 @@ func (d *Decoder) layout(smallest int) error {
 
 // fast says whether the kernels transform this plane.
 func (d *Decoder) fast(c *plane) bool { return haveKernels && !d.pure && c.size == 8 }
+
+// multiplyLater says whether blocks are multiplied by the quantizer as they are transformed, which costs the kernel nothing,
+// or as they are decoded, which costs Go least.
+func (d *Decoder) multiplyLater() bool { return haveKernels && !d.pure || d.h.several() }
 
 // order is where the transform of this plane wants its coefficients.
 func (d *Decoder) order(c *plane) *[64]uint8 {

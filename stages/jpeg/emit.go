@@ -45,11 +45,19 @@ func (d *Decoder) transformPlane(c *plane, my, mx, end int) {
 		at := v*batch*c.h + x - d.base*c.h
 		out := c.ring[(y&c.mask)*c.stride+pad+x*c.size:]
 		if d.fast(c) {
-			transformRow(out, c.stride, c.coef[at*64:], c.last[at:], n)
+			coef := c.coef[at*64:]
+			if d.h.several() {
+				coef = c.store[((my*c.v+v)*c.bw+x)*64:]
+			}
+			transformRow(out, c.stride, coef, &c.quant, c.last[at:], n)
 			continue
 		}
 		for j := range n {
-			transformBlock(out[j*c.size:], c.stride, (*[64]int16)(c.coef[(at+j)*64:]), c.last[at+j], c.size)
+			b := (*[64]int16)(c.coef[(at+j)*64:])
+			if d.multiplyLater() && !d.h.several() {
+				multiply(b, b, &c.quant, c.last[at+j])
+			}
+			transformBlock(out[j*c.size:], c.stride, b, c.last[at+j], c.size)
 		}
 	}
 }

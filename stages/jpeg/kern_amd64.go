@@ -40,10 +40,7 @@ func cpuid(op, sub uint32) (a, b, c, d uint32)
 func xgetbv() uint32
 
 //go:noescape
-func idctAVX2(dst *byte, stride int, coef *int16, last *uint8, n int)
-
-//go:noescape
-func scaleAVX2(dst, src, quant *int16, n int)
+func idctAVX2(dst *byte, stride int, coef *int16, quant *int16, last *uint8, n int)
 
 //go:noescape
 func widen1AVX2(out, in *byte, n int)
@@ -83,22 +80,14 @@ func (d *Decoder) spanFast(mx, end int) (int, bool) {
 	return mx, true
 }
 
-// transformRow turns n blocks, in vector order, into samples side by side, and clears them.
-func transformRow(out []byte, stride int, coef []int16, last []uint8, n int) {
+// transformRow multiplies n blocks, in vector order, by the quantizer, turns them into samples side by side, and clears
+// them.
+func transformRow(out []byte, stride int, coef []int16, quant *[64]int16, last []uint8, n int) {
 	if n <= 0 {
 		return
 	}
 	_, _, _ = out[7*stride+8*n-1], coef[64*n-1], last[n-1]
-	idctAVX2(&out[0], stride, &coef[0], &last[0], n)
-}
-
-// scaleBlocks multiplies n blocks by the quantizer, modulo 2^16.
-func scaleBlocks(dst, src []int16, q *[64]int16, n int) {
-	if n <= 0 {
-		return
-	}
-	_, _ = dst[64*n-1], src[64*n-1]
-	scaleAVX2(&dst[0], &src[0], &q[0], n)
+	idctAVX2(&out[0], stride, &coef[0], &quant[0], &last[0], n)
 }
 
 // widen1Row is widen1Go; it reads up to 17 samples behind the n-th and writes up to 32 bytes too many.

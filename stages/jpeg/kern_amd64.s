@@ -156,13 +156,14 @@ DATA k_top<>+16(SB)/8, $0x8000000000000000
 DATA k_top<>+24(SB)/8, $0x8000000000000000
 GLOBL k_top<>(SB), RODATA|NOPTR, $32
 
-// func idctAVX2(dst *byte, stride int, coef *int16, last *uint8, n int)
-TEXT ·idctAVX2(SB), NOSPLIT, $0-40
+// func idctAVX2(dst *byte, stride int, coef *int16, quant *int16, last *uint8, n int)
+TEXT ·idctAVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ stride+8(FP), SI
 	MOVQ coef+16(FP), BX
-	MOVQ last+24(FP), DX
-	MOVQ n+32(FP), CX
+	MOVQ quant+24(FP), R10
+	MOVQ last+32(FP), DX
+	MOVQ n+40(FP), CX
 	LEAQ (SI)(SI*2), R8
 loop:
 	LEAQ (DI)(SI*4), R9
@@ -172,6 +173,10 @@ loop:
 	VMOVDQU 32(BX), Y1
 	VMOVDQU 64(BX), Y2
 	VMOVDQU 96(BX), Y3
+	VPMULLW (R10), Y0, Y0
+	VPMULLW 32(R10), Y1, Y1
+	VPMULLW 64(R10), Y2, Y2
+	VPMULLW 96(R10), Y3, Y3
 	VPXOR Y4, Y4, Y4
 	VMOVDQU Y4, (BX)
 	VMOVDQU Y4, 32(BX)
@@ -298,6 +303,8 @@ next:
 dc:
 	MOVWLSX (BX), AX
 	MOVW $0, (BX)
+	IMULL (R10), AX
+	MOVWLSX AX, AX
 	SHLL $2, AX
 	ADDL $16, AX
 	SARL $5, AX
@@ -315,32 +322,6 @@ dc:
 	VMOVQ X0, (R9)(SI*2)
 	VMOVQ X0, (R9)(R8*1)
 	JMP next
-
-// func scaleAVX2(dst *int16, src *int16, quant *int16, n int)
-TEXT ·scaleAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), DI
-	MOVQ src+8(FP), SI
-	MOVQ quant+16(FP), BX
-	MOVQ n+24(FP), CX
-	VMOVDQU (BX), Y0
-	VMOVDQU 32(BX), Y1
-	VMOVDQU 64(BX), Y2
-	VMOVDQU 96(BX), Y3
-loop:
-	VPMULLW (SI), Y0, Y4
-	VPMULLW 32(SI), Y1, Y5
-	VPMULLW 64(SI), Y2, Y6
-	VPMULLW 96(SI), Y3, Y7
-	VMOVDQU Y4, (DI)
-	VMOVDQU Y5, 32(DI)
-	VMOVDQU Y6, 64(DI)
-	VMOVDQU Y7, 96(DI)
-	ADDQ $128, SI
-	ADDQ $128, DI
-	DECQ CX
-	JNZ loop
-	VZEROUPPER
-	RET
 
 // func widen1AVX2(out *byte, in *byte, n int)
 TEXT ·widen1AVX2(SB), NOSPLIT, $0-24
@@ -547,11 +528,10 @@ block:
 	JLT skip
 	CMPQ BX, mcuBlock_hi(R15)
 	JGE skip
-	MOVQ mcuBlock_zq(R15), R12
+	MOVQ mcuBlock_places(R15), R12
 	MOVQ mcuBlock_coef(R15), R13
 	SHLQ $7, BX
 	ADDQ BX, R13
-	IMULL 1(R12), DI
 	MOVW DI, (R13)
 	CMPB mcuBlock_dcOnly(R15), $0
 	JNE skip
@@ -589,11 +569,9 @@ got1:
 	ADDB 4(R11)(SI*8), CL
 	SHLXQ AX, R8, R14
 	SUBL AX, R9
-	IMULL 1(R12)(CX*4), DX
-	MOVBLZX (R12)(CX*4), AX
+	MOVBLZX (R12)(CX*1), AX
 	MOVW DX, (R13)(AX*2)
-	IMULL 1(R12)(BX*4), DI
-	MOVBLZX (R12)(BX*4), AX
+	MOVBLZX (R12)(BX*1), AX
 	MOVW DI, (R13)(AX*2)
 	CMPL CX, $63
 	JAE end1
@@ -619,11 +597,9 @@ got2:
 	ADDB 4(R11)(SI*8), CL
 	SHLXQ AX, R14, R8
 	SUBL AX, R9
-	IMULL 1(R12)(CX*4), DX
-	MOVBLZX (R12)(CX*4), AX
+	MOVBLZX (R12)(CX*1), AX
 	MOVW DX, (R13)(AX*2)
-	IMULL 1(R12)(BX*4), DI
-	MOVBLZX (R12)(BX*4), AX
+	MOVBLZX (R12)(BX*1), AX
 	MOVW DI, (R13)(AX*2)
 	CMPL CX, $63
 	JAE end2
@@ -696,11 +672,10 @@ skipmore:
 	ORL $56, R9
 	MOVQ R14, SI
 	SHRQ $(64-const_acBits), SI
-	MOVL acTable_skip(R11)(SI*4), AX
+	MOVBLZX acTable_skip(R11)(SI*4), AX
 	TESTL AX, AX
 	JZ skipone
-	MOVL AX, DX
-	SHRL $8, DX
+	MOVBLZX acTable_skip+1(R11)(SI*4), DX
 	ADDL CX, DX
 	LEAL -64(DX), BX
 	CMPL BX, $64
@@ -708,17 +683,16 @@ skipmore:
 	CMPL DX, $190
 	JHI skipone
 	SHLXQ AX, R14, R14
-	SUBB AL, R9
+	SUBL AX, R9
 	MOVL DX, CX
 	CMPL CX, $63
 	JAE skipdone
 	MOVQ R14, SI
 	SHRQ $(64-const_acBits), SI
-	MOVL acTable_skip(R11)(SI*4), AX
+	MOVBLZX acTable_skip(R11)(SI*4), AX
 	TESTL AX, AX
 	JZ skipone
-	MOVL AX, DX
-	SHRL $8, DX
+	MOVBLZX acTable_skip+1(R11)(SI*4), DX
 	ADDL CX, DX
 	LEAL -64(DX), BX
 	CMPL BX, $64
@@ -726,7 +700,7 @@ skipmore:
 	CMPL DX, $190
 	JHI skipone
 	SHLXQ AX, R14, R14
-	SUBB AL, R9
+	SUBL AX, R9
 	MOVL DX, CX
 	CMPL CX, $63
 	JAE skipdone

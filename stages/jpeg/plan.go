@@ -32,8 +32,9 @@ type plane struct {
 	x0, x1, y0, y1 int
 	bx0, bx1       int
 
-	zq    [256]uint32 // by zigzag index: quantizer<<8 | place in the block; 64 and up: 0<<8 | 63
-	quant [64]int16   // quantizer at each place in the block
+	zq     [256]uint32 // by zigzag index: quantizer<<8 | place in the block; 64 and up: 0<<8 | 63
+	places [256]uint8  // the places alone
+	quant  [64]int16   // quantizer at each place in the block
 
 	coef   []int16 // blocks of a batch of MCUs, row by row, all zero between batches
 	last   []uint8 // zigzag index of the last coefficient of each of those blocks
@@ -134,17 +135,18 @@ func (c *plane) memory(width int) {
 }
 
 // setQuantizer fills the words the entropy decoder multiplies by and stores with; order is where the kernels want them.
-// stored: it is to multiply by 1, for the multiplication comes after the last scan.
-func (c *plane) setQuantizer(q *[64]uint16, order *[64]uint8, stored bool) {
+// later: it is to multiply by 1, for the multiplication comes with the transform.
+func (c *plane) setQuantizer(q *[64]uint16, order *[64]uint8, later bool) {
 	for k := range 64 {
 		place := order[zigzag[k]]
 		c.zq[k] = uint32(q[k])<<8 | uint32(place)
-		if stored {
+		if later {
 			c.zq[k] = 1<<8 | uint32(place)
 		}
+		c.places[k] = place
 		c.quant[place] = int16(q[k])
 	}
 	for k := 64; k < 256; k++ {
-		c.zq[k] = 63
+		c.zq[k], c.places[k] = 63, 63
 	}
 }

@@ -10,7 +10,7 @@ func (d *Decoder) planBlocks() error {
 	for i := range h.scan.n {
 		sc := h.scan.comps[i]
 		c := &d.planes[sc.comp]
-		b := mcuBlock{plane: c, k: sc.comp, zq: &c.zq, dcOnly: c.size == 1, step: c.h}
+		b := mcuBlock{plane: c, k: sc.comp, zq: &c.zq, places: &c.places, dcOnly: c.size == 1, step: c.h}
 		if err := d.scanTables(&b, sc); err != nil {
 			return err
 		}

@@ -200,7 +200,8 @@ func (d *Decoder) complete() error {
 	return nil
 }
 
-// fetch multiplies the wanted blocks of row my from column d.base on into the plane's room for a batch.
+// fetch readies the wanted blocks of row my from column d.base on: it multiplies them into the plane's room for a batch,
+// and fills last. The kernel takes them from the store and multiplies by itself.
 func (d *Decoder) fetch(c *plane, my, end int) {
 	x := max(c.bx0, d.base*c.h)
 	n := min(c.bx1, end*c.h) - x
@@ -220,25 +221,21 @@ func (d *Decoder) fetch(c *plane, my, end int) {
 		} else {
 			copy(c.last[to:to+n], c.ends[from:from+n])
 		}
-		src, dst := c.store[from*64:(from+n)*64], c.coef[to*64:(to+n)*64]
-		if haveKernels && !d.pure {
-			scaleBlocks(dst, src, &c.quant, n)
-		} else {
-			scaleBlocksGo(dst, src, &c.quant, c.last[to:to+n])
+		for j := range n {
+			if !d.fast(c) {
+				multiply((*[64]int16)(c.coef[(to+j)*64:]), (*[64]int16)(c.store[(from+j)*64:]), &c.quant, c.last[to+j])
+			}
 		}
 	}
 }
 
-// scaleBlocksGo multiplies blocks by the quantizer, modulo 2^16.
-func scaleBlocksGo(dst, src []int16, q *[64]int16, last []uint8) {
-	for j, l := range last {
-		s, t := (*[64]int16)(src[j*64:]), (*[64]int16)(dst[j*64:])
-		if l == 0 {
-			t[0] = s[0] * q[0]
-			continue
-		}
-		for i := range t {
-			t[i] = s[i] * q[i]
-		}
+// multiply multiplies a block by the quantizer, modulo 2^16.
+func multiply(dst, src *[64]int16, q *[64]int16, last uint8) {
+	if last == 0 {
+		dst[0] = src[0] * q[0]
+		return
+	}
+	for i := range dst {
+		dst[i] = src[i] * q[i]
 	}
 }

@@ -9,14 +9,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// idctRow3 runs a block through the kernel, the quick Go form and the definition.
+// units is a quantizer that changes nothing.
+var units = func() (q [64]int16) {
+	for i := range q {
+		q[i] = 1
+	}
+	return
+}()
+
+// idct3 runs a block through the kernel, the quick Go form and the definition.
 func idct3(nat *[64]int16, last uint8) (kernel, quick, plain [64]byte) {
 	var vec [64]int16
 	for n := range 64 {
 		vec[vector[n]] = nat[n]
 	}
-	l := last
-	transformRow(kernel[:], 8, vec[:], []uint8{l}, 1)
+	transformRow(kernel[:], 8, vec[:], &units, []uint8{last}, 1)
 	idct8(quick[:], 8, nat, last)
 	idctPlain(plain[:], 8, nat)
 	return
@@ -75,7 +82,7 @@ func TestTransformLeavesCoefficientsZero(t *testing.T) {
 		coef[i] = 5
 	}
 	coef[64] = 7 // DC only
-	transformRow(make([]byte, 128), 16, coef, []uint8{63, 0}, 2)
+	transformRow(make([]byte, 128), 16, coef, &units, []uint8{63, 0}, 2)
 	require.Equal(t, make([]int16, 128), coef)
 }
 
@@ -124,21 +131,32 @@ func TestRowTwinsAgreeOnRandomAndExtremeSamples(t *testing.T) {
 	}
 }
 
-func TestScaleTwinsAgreeModulo16Bits(t *testing.T) {
+func TestKernelMultipliesModulo16Bits(t *testing.T) {
 	if !haveKernels {
 		t.Skip("no AVX2 on this machine")
 	}
 	r := rand.New(rand.NewSource(5))
-	var q [64]int16
-	src := make([]int16, 256)
-	for i := range q {
-		q[i] = int16(r.Intn(65536))
+	for range 20000 {
+		var q, nat, vec, vq, multiplied [64]int16
+		last := uint8(0)
+		for n := range 64 {
+			q[n] = int16(r.Intn(65536))
+			if r.Intn(3) == 0 {
+				nat[n] = int16(r.Intn(65536))
+				last = 63
+			}
+		}
+		if r.Intn(4) == 0 {
+			clear(nat[1:])
+			last = 0
+		}
+		for n := range 64 {
+			vec[vector[n]], vq[vector[n]] = nat[n], q[n]
+		}
+		multiply(&multiplied, &nat, &q, last)
+		var a, b [64]byte
+		transformRow(a[:], 8, vec[:], &vq, []uint8{last}, 1)
+		idctPlain(b[:], 8, &multiplied)
+		require.Equal(t, b, a)
 	}
-	for i := range src {
-		src[i] = int16(r.Intn(65536))
-	}
-	a, b := make([]int16, 256), make([]int16, 256)
-	scaleBlocks(a, src, &q, 4)
-	scaleBlocksGo(b, src, &q, []uint8{63, 1, 63, 5})
-	require.Equal(t, b, a)
 }

@@ -7,7 +7,7 @@ import "strings"
 //	R8, R14  acc before and after the look-up at hand, in turn
 //	R9       n, good bits in it
 //	R10      next byte in the buffer
-//	R11      AC table     R12 quantizer words     R13 the block
+//	R11      AC table     R12 places of the coefficients     R13 the block
 //	R15      the mcuBlock
 //	SI       the entry, as an index behind R11
 //	CX       k            BX  k after the first symbol of an entry
@@ -89,11 +89,9 @@ func (a *asm) symbols(in, out, label string) {
 		ADDB 4(R11)(SI*8), CL
 		SHLXQ AX, %[1]s, %[2]s
 		SUBL AX, R9
-		IMULL 1(R12)(CX*4), DX
-		MOVBLZX (R12)(CX*4), AX
+		MOVBLZX (R12)(CX*1), AX
 		MOVW DX, (R13)(AX*2)
-		IMULL 1(R12)(BX*4), DI
-		MOVBLZX (R12)(BX*4), AX
+		MOVBLZX (R12)(BX*1), AX
 		MOVW DI, (R13)(AX*2)
 		CMPL CX, $63
 		JAE end%[3]s`, in, out, label)
@@ -139,11 +137,10 @@ func (a *asm) skip() {
 		a.op(`
 			MOVQ R14, SI
 			SHRQ $(64-const_acBits), SI
-			MOVL acTable_skip(R11)(SI*4), AX
+			MOVBLZX acTable_skip(R11)(SI*4), AX
 			TESTL AX, AX
 			JZ skipone
-			MOVL AX, DX
-			SHRL $8, DX
+			MOVBLZX acTable_skip+1(R11)(SI*4), DX
 			ADDL CX, DX
 			LEAL -64(DX), BX
 			CMPL BX, $64
@@ -151,7 +148,7 @@ func (a *asm) skip() {
 			CMPL DX, $190
 			JHI skipone
 			SHLXQ AX, R14, R14
-			SUBB AL, R9
+			SUBL AX, R9
 			MOVL DX, CX
 			CMPL CX, $63
 			JAE skipdone`)
@@ -241,11 +238,10 @@ func (a *asm) entropy() {
 		JLT skip
 		CMPQ BX, mcuBlock_hi(R15)
 		JGE skip
-		MOVQ mcuBlock_zq(R15), R12
+		MOVQ mcuBlock_places(R15), R12
 		MOVQ mcuBlock_coef(R15), R13
 		SHLQ $7, BX
 		ADDQ BX, R13
-		IMULL 1(R12), DI
 		MOVW DI, (R13)
 		CMPB mcuBlock_dcOnly(R15), $0
 		JNE skip

@@ -49,7 +49,7 @@ func (a *asm) idct() {
 	a.con("r2", 4, 1<<17)
 	a.con("80", 1, 0x80)
 	a.con("tr", 1, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)
-	a.function("idctAVX2", "dst *byte, stride int, coef *int16, last *uint8, n int", "DI", "SI", "BX", "DX", "CX")
+	a.function("idctAVX2", "dst *byte, stride int, coef *int16, quant *int16, last *uint8, n int", "DI", "SI", "BX", "R10", "DX", "CX")
 	a.op(`
 		LEAQ (SI)(SI*2), R8
 		loop:
@@ -60,6 +60,10 @@ func (a *asm) idct() {
 		VMOVDQU 32(BX), Y1
 		VMOVDQU 64(BX), Y2
 		VMOVDQU 96(BX), Y3
+		VPMULLW (R10), Y0, Y0
+		VPMULLW 32(R10), Y1, Y1
+		VPMULLW 64(R10), Y2, Y2
+		VPMULLW 96(R10), Y3, Y3
 		VPXOR Y4, Y4, Y4
 		VMOVDQU Y4, (BX)
 		VMOVDQU Y4, 32(BX)
@@ -106,6 +110,8 @@ func (a *asm) idct() {
 		dc:
 		MOVWLSX (BX), AX
 		MOVW $0, (BX)
+		IMULL (R10), AX
+		MOVWLSX AX, AX
 		SHLL $2, AX
 		ADDL $16, AX
 		SARL $5, AX
@@ -123,28 +129,4 @@ func (a *asm) idct() {
 		VMOVQ X0, (R9)(SI*2)
 		VMOVQ X0, (R9)(R8*1)
 		JMP next`)
-}
-
-func (a *asm) scale() {
-	a.function("scaleAVX2", "dst *int16, src *int16, quant *int16, n int", "DI", "SI", "BX", "CX")
-	a.op(`
-		VMOVDQU (BX), Y0
-		VMOVDQU 32(BX), Y1
-		VMOVDQU 64(BX), Y2
-		VMOVDQU 96(BX), Y3
-		loop:
-		VPMULLW (SI), Y0, Y4
-		VPMULLW 32(SI), Y1, Y5
-		VPMULLW 64(SI), Y2, Y6
-		VPMULLW 96(SI), Y3, Y7
-		VMOVDQU Y4, (DI)
-		VMOVDQU Y5, 32(DI)
-		VMOVDQU Y6, 64(DI)
-		VMOVDQU Y7, 96(DI)
-		ADDQ $128, SI
-		ADDQ $128, DI
-		DECQ CX
-		JNZ loop
-		VZEROUPPER
-		RET`)
 }

@@ -53,7 +53,6 @@ func main() {
 	flag.Parse()
 	a := new(asm)
 	a.idct()
-	a.scale()
 	a.widen()
 	a.ycc()
 	a.entropy()
