@@ -11,6 +11,9 @@ import (
 // maxResult is the largest number of pixels that a stage makes of a picture: an odd shape must not ask for gigabytes.
 const maxResult = 100_000_000
 
+// maxSide is the longest side that is scaled: weights take 8 bytes for each pixel of it.
+const maxSide = 1 << 20
+
 // needImage is the picture of a sample as a view of its memory.
 func needImage(in *item.Sample) (*item.Value, resize.View, error) {
 	v, err := in.Need(fieldImage, item.KindImage)

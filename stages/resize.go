@@ -2,6 +2,7 @@ package stages
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/penstock-go/penstock/graph"
 	"github.com/penstock-go/penstock/graph/item"
@@ -19,7 +20,7 @@ var _ = kinds.Add(registry.Stage[Resize](registry.Meta{
 //
 // Size of one number is the length of the shorter side; the longer one keeps the proportions and is rounded down, as
 // torchvision does. Size of two numbers is height and width, whatever the proportions were. A result of more than
-// 100,000,000 pixels is an error. A picture that has its size already is handed on as it is.
+// 100,000,000 pixels is an error, so is a side of more than 1,048,576 in what is scaled. A picture that has its size already is handed on as it is.
 //
 // Each worker has scratch memory of its own. Order does not matter. Cost: see BenchmarkResize.
 type Resize struct {
@@ -76,6 +77,9 @@ func (r *Resize) target(h, w int) (int, int) {
 
 // scaled replaces the picture by src, a part of it, at another size.
 func scaled(c *graph.Call, in *item.Sample, s *resize.Scaler, src resize.View, h, w int) (*item.Sample, error) {
+	if max(src.Width, src.Height) > maxSide {
+		return nil, fmt.Errorf("the picture has %d×%d pixels, a side of more than %d is not scaled", src.Width, src.Height, maxSide)
+	}
 	buf, dst, err := newImage(c, h, w, src.Channels)
 	if err != nil {
 		return nil, err

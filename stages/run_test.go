@@ -141,3 +141,36 @@ func TestBrokenPicturesAreSkippedOrStopTheRun(t *testing.T) {
 	_, _, err = batches(t, p, out, nil)
 	assert.ErrorContains(t, err, `stage "decode": b.img: the picture is cut short`)
 }
+
+func TestADigestDependsOnNothingButTheSeed(t *testing.T) {
+	var files [][]byte
+	for i := range 40 {
+		m := image.NewRGBA(image.Rect(0, 0, 30+i, 70-i))
+		for k := range m.Pix {
+			m.Pix[k] = byte(k * (i + 3) >> 2)
+		}
+		files = append(files, pictureOf(t, m))
+	}
+	run := func(seed uint64, workers, buffer, size int, opts ...graph.PipelineOption) string {
+		p := graph.New("digest", append(opts, graph.Seed(seed), graph.Epochs(2))...)
+		set := []graph.Option{graph.Workers(workers), graph.Buffer(buffer)}
+		s := graph.Via(graph.From(p, "read", encoded(files...), set...), "decode", stages.DecodeImage{}, set...)
+		s = graph.Via(s, "crop", stages.RandomResizedCrop{Size: 16}, set...)
+		s = graph.Via(s, "flip", stages.RandomFlip{}, set...)
+		s = graph.Via(s, "normalize", stages.Normalize{}, set...)
+		_, snap, err := batches(t, p, graph.Output(graph.Via(s, "collate", stages.Collate{Size: size}), "train"), nil)
+		require.NoError(t, err)
+		require.NotNil(t, snap.Digest)
+		return *snap.Digest
+	}
+	want := run(7, 1, 1, 7)
+	for _, workers := range []int{1, 2, 8} {
+		for _, buffer := range []int{1, 16} {
+			for _, size := range []int{7, 16} {
+				assert.Equal(t, want, run(7, workers, buffer, size), "%d workers, buffer %d, batches of %d", workers, buffer, size)
+			}
+		}
+	}
+	assert.Equal(t, want, run(7, 2, 4, 16, graph.Sync()), "one goroutine")
+	assert.NotEqual(t, want, run(8, 2, 4, 16), "another seed")
+}

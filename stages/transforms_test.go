@@ -62,6 +62,8 @@ func TestWhatHasItsSizeIsHandedOnAsItIs(t *testing.T) {
 func TestResizeRefusesAResultWithoutBounds(t *testing.T) {
 	_, err := worker(t, Resize{Size: []int{512}}).Map(call(0), sample("x", "image", ramp(1, 1<<20, 1)))
 	assert.ErrorContains(t, err, "more than 100000000")
+	_, err = worker(t, Resize{Size: []int{2, 2}}).Map(call(0), sample("x", "image", ramp(1, 1<<20+1, 1)))
+	assert.ErrorContains(t, err, "a side of more than 1048576 is not scaled")
 	assert.ErrorContains(t, Resize{}.Check(), "size")
 	assert.ErrorContains(t, Resize{Size: []int{0}}.Check(), "size")
 	assert.ErrorContains(t, Resize{Size: []int{1, 2, 3}}.Check(), "size")
