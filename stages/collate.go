@@ -158,7 +158,7 @@ func (l *layout) row(_ *graph.Call, out *item.Batch, row int, in *item.Sample) e
 			}
 		}
 		if v.Kind() != c.kind || v.DType() != c.dtype || v.Shape() != c.shape {
-			return l.ragged(in, c, v)
+			return l.ragged(c, v)
 		}
 		put(&out.Columns[i], c, row, v)
 	}
@@ -197,22 +197,22 @@ func (l *layout) place(out *item.Batch, row int, field string, d item.DType, s i
 	return nil
 }
 
-// odd says which fields a sample has too many or too few.
+// odd says which fields a sample has too many or too few. The engine puts the sample's key before it.
 func (l *layout) odd(in *item.Sample) error {
 	for _, c := range l.cols {
 		if in.Get(c.name) == nil {
-			return fmt.Errorf("sample %q has no field %q, the first sample, %q, has %s; samples of a batch must have the same fields",
-				in.Key(), c.name, l.first, l.fields())
+			return fmt.Errorf("field %q is missing; the first sample, %q, has %s, and samples of a batch must have the same",
+				c.name, l.first, l.fields())
 		}
 	}
 	for i := range in.Len() {
 		name, _ := in.Field(i)
 		if !slices.ContainsFunc(l.cols, func(c column) bool { return c.name == name }) {
-			return fmt.Errorf("sample %q has a field %q, the first sample, %q, has only %s; samples of a batch must have the same fields",
-				in.Key(), name, l.first, l.fields())
+			return fmt.Errorf("field %q is one too many; the first sample, %q, has %s, and samples of a batch must have the same",
+				name, l.first, l.fields())
 		}
 	}
-	return fmt.Errorf("sample %q has %d fields, the first sample, %q, has %s", in.Key(), in.Len(), l.first, l.fields())
+	return fmt.Errorf("%d fields; the first sample, %q, has %s", in.Len(), l.first, l.fields())
 }
 
 func (l *layout) fields() string {
@@ -226,7 +226,7 @@ func (l *layout) fields() string {
 	return s
 }
 
-func (l *layout) ragged(in *item.Sample, c *column, v *item.Value) error {
+func (l *layout) ragged(c *column, v *item.Value) error {
 	way := "samples of a batch must agree"
 	switch {
 	case v.Kind() == item.KindImage && c.kind == item.KindImage:
@@ -234,8 +234,7 @@ func (l *layout) ragged(in *item.Sample, c *column, v *item.Value) error {
 	case v.Kind() == item.KindBytes && c.kind == item.KindImage, v.Kind() == item.KindImage && c.kind == item.KindBytes:
 		way = "decode all samples or none"
 	}
-	return fmt.Errorf("field %q: sample %q has %s, the first sample, %q, has %s; %s",
-		c.name, in.Key(), v.Describe(), l.first, c.describe(), way)
+	return fmt.Errorf("field %q is %s, but %s in the first sample, %q; %s", c.name, v.Describe(), c.describe(), l.first, way)
 }
 
 func (c *column) describe() string {

@@ -112,16 +112,16 @@ func TestCollateRefusesRaggedSamplesNamingBoth(t *testing.T) {
 		want string
 	}{
 		"size": {sample("odd.jpg", "image", picture(5, 6, 3, 1), "label", item.Int(1)),
-			`field "image": sample "odd.jpg" has image 5×6×3, the first sample, "first.jpg", has image 4×6×3; put resize or a crop before collate`},
+			`field "image" is image 5×6×3, but image 4×6×3 in the first sample, "first.jpg"; put resize or a crop before collate`},
 		"channels": {sample("odd.jpg", "image", picture(4, 6, 1, 1), "label", item.Int(1)), "image 4×6×1"},
 		"kind": {sample("odd.jpg", "image", picture(4, 6, 3, 1), "label", item.Float(2.5)),
-			`field "label": sample "odd.jpg" has float, the first sample, "first.jpg", has int`},
+			`field "label" is float, but int in the first sample, "first.jpg"`},
 		"dtype": {sample("odd.jpg", "image", tensor(item.Float32, 4, 6, 3), "label", item.Int(1)), "tensor float32 4×6×3"},
 		"missing": {sample("odd.jpg", "image", picture(4, 6, 3, 1)),
-			`sample "odd.jpg" has no field "label", the first sample, "first.jpg", has "image", "label"`},
+			`field "label" is missing; the first sample, "first.jpg", has "image", "label"`},
 		"extra": {sample("odd.jpg", "image", picture(4, 6, 3, 1), "label", item.Int(1), "mask", item.Int(0)),
-			`sample "odd.jpg" has a field "mask", the first sample, "first.jpg", has only "image", "label"`},
-		"renamed": {sample("odd.jpg", "image", picture(4, 6, 3, 1), "Label", item.Int(1)), `no field "label"`},
+			`field "mask" is one too many; the first sample, "first.jpg", has "image", "label"`},
+		"renamed": {sample("odd.jpg", "image", picture(4, 6, 3, 1), "Label", item.Int(1)), `field "label" is missing`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

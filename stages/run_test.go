@@ -119,8 +119,8 @@ func TestTheFirstOddPictureIsNamed(t *testing.T) {
 	pics := graph.Via(graph.From(p, "read", files), "decode", stages.DecodeImage{})
 	out := graph.Output(graph.Via(pics, "collate", stages.Collate{Size: 2}), "train")
 	_, _, err := batches(t, p, out, nil)
-	assert.ErrorContains(t, err, `stage "collate": b.img: `)
-	assert.ErrorContains(t, err, `sample "b.img" has image 16×20×3, the first sample, "a.img", has image 16×24×3; put resize or a crop before collate`)
+	assert.ErrorContains(t, err, `stage "collate": b.img: field "image" is image 16×20×3, but image 16×24×3 in the first sample, "a.img"; `+
+		"put resize or a crop before collate")
 }
 
 func TestBrokenPicturesAreSkippedOrStopTheRun(t *testing.T) {
