@@ -78,7 +78,7 @@ type Stats struct {
 
 // New makes an edge. drop gives up items that nobody will take.
 func New[T any](cfg Config, drop func(*Cell[T])) *Edge[T] {
-	e := &Edge[T]{cfg: cfg, drop: drop, kp: 1, kc: 1}
+	e := &Edge[T]{cfg: cfg, drop: drop, mu: makeLock(), kp: 1, kc: 1}
 	e.ring = make([]Cell[T], pow2(e.room()))
 	e.order.slots = make([]*Part[T], pow2(e.window()+1))
 	return e

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
 	"github.com/penstock-go/penstock/graph/internal/pool"
@@ -13,6 +14,10 @@ import (
 // inside. A later one may pass before its turn as long as the largest item seen so far still finds room after it: so
 // the oldest never waits for bytes that are held by items which wait for it.
 type Admission struct {
+	free bool // without a limit: only used and peak are kept
+	used atomic.Int64
+	peak atomic.Int64
+
 	mu      sync.Mutex
 	b       pool.Budget
 	largest int64
@@ -37,7 +42,7 @@ type waiting struct {
 
 // NewAdmission makes an admission with a limit in bytes, 0 for none; the oldest hold items of a source always pass.
 func NewAdmission(limit, hold int64) *Admission {
-	return &Admission{b: pool.Budget{Limit: limit, Hold: hold}}
+	return &Admission{free: limit == 0, b: pool.Budget{Limit: limit, Hold: hold}}
 }
 
 // Lane adds a source.
@@ -58,13 +63,26 @@ func (a *Admission) Shrink(by int64) {
 
 // Limit is the bytes that samples may take now; 0 is no limit.
 func (a *Admission) Limit() int64 {
+	if a.free {
+		return 0
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.b.Limit
 }
 
+// count keeps the books where there is no limit.
+func (a *Admission) count(bytes int64) {
+	used := a.used.Add(bytes)
+	for p := a.peak.Load(); used > p && !a.peak.CompareAndSwap(p, used); p = a.peak.Load() {
+	}
+}
+
 // Peaks are the most that was inside, and the most above the limit.
 func (a *Admission) Peaks() (inside, overdraft int64) {
+	if a.free {
+		return a.peak.Load(), 0
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.b.Peak, a.b.Overdraft
@@ -74,14 +92,16 @@ func (a *Admission) Peaks() (inside, overdraft int64) {
 // lane has stopped. Without sizes it waits for the turn of lo, so that what comes before an error passes before it.
 func (l *Lane) Admit(w *edge.Waiter, lo int64, sizes []int64) (n int, waited bool) {
 	a := l.a
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.b.Limit == 0 { // also after a later item has failed and stopped the lane: this one comes before it
+	if a.free { // also after a later item has failed and stopped the lane: this one comes before it
+		var sum int64
 		for _, size := range sizes {
-			a.b.Grow(size)
+			sum += size
 		}
+		a.count(sum)
 		return len(sizes), false
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for !l.stopped {
 		if n = l.pass(lo, sizes); n > 0 || len(sizes) == 0 && lo == l.next {
 			return n, waited
@@ -153,6 +173,10 @@ func (l *Lane) wake() {
 // Free gives the bytes of one item back.
 func (l *Lane) Free(bytes int64) {
 	a := l.a
+	if a.free {
+		a.used.Add(-bytes)
+		return
+	}
 	a.mu.Lock()
 	a.b.Free(bytes)
 	l.inside--
@@ -164,6 +188,10 @@ func (l *Lane) Free(bytes int64) {
 
 // Grow adds bytes to an item that is inside: it turned out larger than was thought.
 func (a *Admission) Grow(bytes int64) {
+	if a.free {
+		a.count(bytes)
+		return
+	}
 	a.mu.Lock()
 	a.b.Grow(bytes)
 	a.mu.Unlock()

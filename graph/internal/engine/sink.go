@@ -49,7 +49,7 @@ type PhaseTimes struct{ Wait, Busy, Items int64 }
 func (s *Sink[T]) Start(r *Run) {
 	s.run, s.m, s.k = r, s.Meter.NewWorker(r.Clock.Now()), 1
 	s.take.W = edge.NewWaiter()
-	s.bound = s.In.Bound()
+	s.bound = MaxSlice
 	s.epoch = -1
 	r.OnEnd(s.In.Abort)
 }
