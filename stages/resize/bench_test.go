@@ -22,14 +22,8 @@ func randomJobs(w, h, size, n int) []Job {
 	return jobs
 }
 
-func imagenet() [][256]float32 {
-	t := make([][256]float32, 3)
-	for c := range t {
-		for v := range t[c] {
-			t[c][v] = (float32(v)/255 - []float32{0.485, 0.456, 0.406}[c]) / []float32{0.229, 0.224, 0.225}[c]
-		}
-	}
-	return t
+func imagenet() *Tables {
+	return Normal([]float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225})
 }
 
 // eachForm runs f with the kernels and with the Go forms.
@@ -58,6 +52,18 @@ func BenchmarkFloats(b *testing.B) {
 			})
 		}
 	}
+}
+
+// Tables of other numbers than a normalization's are looked up.
+func BenchmarkFloatsLookup(b *testing.B) {
+	tables := Lookup(imagenet().values)
+	src, dst := noise(500, 375, 3).At(0, 0), make([]float32, 3*224*224)
+	jobs := randomJobs(500, 375, 224, 64)
+	eachForm(b, "500x375", func(b *testing.B, s *Scaler) {
+		for i := 0; b.Loop(); i++ {
+			s.Floats(dst, src, jobs[i%len(jobs)], tables)
+		}
+	})
 }
 
 func BenchmarkBytes(b *testing.B) {

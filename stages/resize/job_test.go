@@ -62,7 +62,7 @@ func TestOneTableServesAllChannels(t *testing.T) {
 		table[0][v] = float32(v) / 4
 	}
 	got := make([]float32, 9*8*3)
-	s.Floats(got, src.At(0, 0), j, table)
+	s.Floats(got, src.At(0, 0), j, Lookup(table))
 	for i, v := range got {
 		require.Equal(t, float32(to.Pix[i%72*3+i/72])/4, v)
 	}
@@ -87,9 +87,9 @@ func TestJobsThatDoNotFitPanic(t *testing.T) {
 		"another height":      do(noise(6, 6, 3), src.At(5, 5), job(func(*Job) {})),
 		"other channels":      do(noise(6, 7, 4), src.At(5, 5), job(func(*Job) {})),
 		"rows that overlap":   do(noise(6, 7, 3), View{src.Pix, 10, 8, 29, 3}.At(5, 5), job(func(*Job) {})),
-		"a result of nothing": func() { s.Floats(nil, src.At(5, 5), job(func(j *Job) { j.Width = 0 }), tables) },
-		"too few floats":      func() { s.Floats(make([]float32, 125), src.At(5, 5), job(func(*Job) {}), tables) },
-		"two tables":          func() { s.Floats(make([]float32, 126), src.At(5, 5), job(func(*Job) {}), tables[:2]) },
+		"a result of nothing": func() { s.Floats(nil, src.At(5, 5), job(func(j *Job) { j.Width = 0 }), Lookup(tables)) },
+		"too few floats":      func() { s.Floats(make([]float32, 125), src.At(5, 5), job(func(*Job) {}), Lookup(tables)) },
+		"two tables":          func() { s.Floats(make([]float32, 126), src.At(5, 5), job(func(*Job) {}), Lookup(tables[:2])) },
 	} {
 		assert.Panics(t, f, name)
 	}

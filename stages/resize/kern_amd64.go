@@ -4,20 +4,21 @@ package resize
 
 //go:generate go run ./gen -o kern_amd64.s
 
-// haveKernels is asked of the CPU once: AVX2, and an operating system that saves its registers.
-var haveKernels = func() bool {
+// haveKernels is asked of the CPU once: AVX2, and an operating system that saves its registers. haveFMA: fused
+// multiply-add as well.
+var haveKernels, haveFMA = func() (bool, bool) {
 	most, _, _, _ := cpuid(0, 0)
 	if most < 7 {
-		return false
+		return false, false
 	}
 	_, _, c, _ := cpuid(1, 0)
-	const osxsave, avx = 1 << 27, 1 << 28
+	const osxsave, avx, fma = 1 << 27, 1 << 28, 1 << 12
 	if c&osxsave == 0 || c&avx == 0 || xgetbv()&6 != 6 {
-		return false
+		return false, false
 	}
 	_, b, _, _ := cpuid(7, 0)
 	const avx2 = 1 << 5
-	return b&avx2 != 0
+	return b&avx2 != 0, b&avx2 != 0 && c&fma != 0
 }()
 
 // masks are the shuffles of the pass along rows, for 1 to 4 channels: taps 0 and 1 to pairs of words, taps 2 and 3, and
@@ -70,6 +71,9 @@ func downManyAVX2(dst, src *byte, stride int, weights *uint32, turns, pairs int)
 //go:noescape
 func planesAVX2(red, green, blue *float32, src *byte, table, table2, table3 *float32, turns int)
 
+//go:noescape
+func normalFMA(red, green, blue *float32, src *byte, vectors *float32, turns int)
+
 // acrossRows is acrossGo for four positions or more and up to four channels. It reads f.span bytes of each row and writes
 // up to spare bytes behind it.
 func acrossRows(dst, dst2, src, src2 []byte, f *filter) {
@@ -120,11 +124,22 @@ func downTurns(dst, src []byte, stride int, w *uint32, pairs, turns int) {
 }
 
 // planesRow is planesGo for three channels and four pixels or more.
-func planesRow(red, green, blue []float32, src []byte, t *[3]*[256]float32) {
+func planesRow(red, green, blue []float32, src []byte, t *Tables) {
 	n := len(red)
 	_, _, _ = green[n-1], blue[n-1], src[3*n-1]
-	planesAVX2(&red[0], &green[0], &blue[0], &src[0], &t[0][0], &t[1][0], &t[2][0], n/4)
+	tr, tg, tb := &t.at(0)[0], &t.at(1)[0], &t.at(2)[0]
+	planesAVX2(&red[0], &green[0], &blue[0], &src[0], tr, tg, tb, n/4)
 	if o := n - 4; n%4 != 0 {
-		planesAVX2(&red[o], &green[o], &blue[o], &src[3*o], &t[0][0], &t[1][0], &t[2][0], 1)
+		planesAVX2(&red[o], &green[o], &blue[o], &src[3*o], tr, tg, tb, 1)
+	}
+}
+
+// normalRow computes what planesRow looks up, for eight pixels or more. It reads up to 4 bytes behind the last.
+func normalRow(red, green, blue []float32, src []byte, k *[14][8]float32) {
+	n := len(red)
+	_, _, _ = green[n-1], blue[n-1], src[3*n+3]
+	normalFMA(&red[0], &green[0], &blue[0], &src[0], &k[0][0], n/8)
+	if o := n - 8; n%8 != 0 {
+		normalFMA(&red[o], &green[o], &blue[o], &src[3*o], &k[0][0], 1)
 	}
 }

@@ -87,9 +87,9 @@ func downGo(dst, src []byte, stride int, f *filter, i int) {
 }
 
 // planesGo looks a row of three channels up in their tables.
-func planesGo(red, green, blue []float32, src []byte, t *[3]*[256]float32) {
+func planesGo(red, green, blue []float32, src []byte, t *Tables) {
 	green, blue = green[:len(red)], blue[:len(red)]
-	tr, tg, tb := t[0], t[1], t[2]
+	tr, tg, tb := t.at(0), t.at(1), t.at(2)
 	for i := range red {
 		p := src[3*i : 3*i+3]
 		red[i], green[i], blue[i] = tr[p[0]], tg[p[1]], tb[p[2]]

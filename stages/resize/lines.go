@@ -52,19 +52,19 @@ func (s *Scaler) prepare(src Region, j Job) pass {
 	return p
 }
 
-// row makes row y of the result, in to or, where that is nil, in memory of the scaler's own.
+// row makes row y of the result, in to or, where that is nil, in memory of the scaler's own, with spare bytes behind it.
 func (s *Scaler) row(p *pass, to []byte, y int) []byte {
 	l := &s.lines
 	if p.down == nil {
 		l.need(p, y, y+1)
-		line := l.from(y)[:p.width]
 		if to != nil {
-			copy(to, line)
+			copy(to, l.from(y))
 		}
-		return line
+		return l.from(y)
 	}
+	line := to
 	if to == nil {
-		to = s.line
+		line, to = s.line, s.line[:p.width]
 	}
 	start, end := int(p.down.start[y]), int(p.down.start[y]+p.down.count[y])
 	l.need(p, start, end)
@@ -73,7 +73,7 @@ func (s *Scaler) row(p *pass, to []byte, y int) []byte {
 	} else {
 		downGo(to, l.from(start), l.stride, p.down, y)
 	}
-	return to
+	return line
 }
 
 // from is the memory from row y on.
@@ -122,7 +122,7 @@ func panicSize(dst View, src Region, j Job) {
 		dst.Height, dst.Channels))
 }
 
-func panicFloats(dst []float32, src Region, j Job, tables [][256]float32) {
+func panicFloats(dst []float32, src Region, j Job, t *Tables) {
 	panic(fmt.Sprintf("resize: a job of %d×%d of %d channels into %d numbers, with %d tables", j.Width, j.Height,
-		src.Channels, len(dst), len(tables)))
+		src.Channels, len(dst), len(t.values)))
 }

@@ -52,28 +52,33 @@ func (s *Scaler) Bytes(dst View, src Region, j Job) {
 // scaled picture is looked up in the table of its channel. There is a table for each channel, or one for all.
 //
 // Otherwise like [Scaler.Bytes]: the numbers are those that it would give, looked up. Cost: see BenchmarkFloats.
-func (s *Scaler) Floats(dst []float32, src Region, j Job, tables [][256]float32) {
-	area := j.Width * j.Height
-	if len(dst) != area*src.Channels || len(tables) != src.Channels && len(tables) != 1 {
-		panicFloats(dst, src, j, tables)
+func (s *Scaler) Floats(dst []float32, src Region, j Job, t *Tables) {
+	if len(dst) != j.Width*j.Height*src.Channels || len(t.values) != src.Channels && len(t.values) != 1 {
+		panicFloats(dst, src, j, t)
 	}
 	p := s.prepare(src, j)
-	s.line = grown(s.line, j.Width*src.Channels)
+	s.line = grown(s.line, p.width+spare)
 	for y := range j.Height {
-		line := s.row(&p, nil, y)
-		at := y * j.Width
-		if src.Channels == 3 {
-			t := [3]*[256]float32{&tables[0], &tables[len(tables)/2], &tables[len(tables)-1]}
-			red, green, blue := dst[at:][:j.Width], dst[area+at:][:j.Width], dst[2*area+at:][:j.Width]
-			if p.kernels && j.Width >= 4 {
-				planesRow(red, green, blue, line, &t)
-			} else {
-				planesGo(red, green, blue, line, &t)
-			}
-			continue
+		p.planes(dst[y*j.Width:], s.row(&p, nil, y), j.Width, t)
+	}
+}
+
+// planes puts a row of w pixels, and spare bytes behind it, into its places from dst on.
+func (p *pass) planes(dst []float32, line []byte, w int, t *Tables) {
+	area := w * p.height
+	if p.src.Channels != 3 {
+		for c := range p.src.Channels {
+			planesAny(dst[c*area:][:w], line, t.at(c), c, p.src.Channels)
 		}
-		for c := range src.Channels {
-			planesAny(dst[c*area+at:][:j.Width], line, &tables[min(c, len(tables)-1)], c, src.Channels)
-		}
+		return
+	}
+	red, green, blue := dst[:w], dst[area:][:w], dst[2*area:][:w]
+	switch {
+	case p.kernels && t.normal != nil && w >= 8:
+		normalRow(red, green, blue, line, t.normal)
+	case p.kernels && w >= 4:
+		planesRow(red, green, blue, line, t)
+	default:
+		planesGo(red, green, blue, line, t)
 	}
 }

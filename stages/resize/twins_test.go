@@ -53,17 +53,25 @@ func twins(t require.TestingT, fast, plain *Scaler, src Region, j Job) {
 			tables[c][v] = float32(1000*c + v)
 		}
 	}
-	floats := make([]float32, n*j.Width*j.Height)
-	fast.Floats(floats, src, j, tables)
-	floats2 := make([]float32, len(floats))
-	plain.Floats(floats2, src, j, tables)
-	for i := range floats {
-		c, at := i/(j.Width*j.Height), i%(j.Width*j.Height)
-		want := float32(1000*c) + float32(to2.row(at / j.Width)[at%j.Width*n+c])
-		if floats[i] != want || floats2[i] != want {
-			require.Fail(t, "floats", "%+v of %d channels, number %d: kernels %v, go %v, bytes %v", j, n, i, floats[i], floats2[i], want)
+	for _, t2 := range []*Tables{Lookup(tables), imagenetOf(n)} {
+		floats, floats2 := make([]float32, n*j.Width*j.Height), make([]float32, n*j.Width*j.Height)
+		fast.Floats(floats, src, j, t2)
+		plain.Floats(floats2, src, j, t2)
+		for i := range floats {
+			c, at := i/(j.Width*j.Height), i%(j.Width*j.Height)
+			want := t2.at(c)[to2.row(at / j.Width)[at%j.Width*n+c]]
+			if floats[i] != want || floats2[i] != want {
+				require.Fail(t, "floats", "%+v of %d channels, number %d: kernels %v, go %v, bytes %v", j, n, i, floats[i], floats2[i], want)
+			}
 		}
 	}
+}
+
+func imagenetOf(channels int) *Tables {
+	if channels == 3 {
+		return imagenet()
+	}
+	return Normal([]float64{0.45}, []float64{0.22})
 }
 
 // length draws one that has its own end of a kernel's row: 1 to 70, or longer.
