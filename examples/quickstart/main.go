@@ -24,7 +24,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	folder := sources.Folder{Root: "data", Synth: 600}
+	folder := sources.Folder{Root: "data", Synth: 400}
 	if len(os.Args) > 1 {
 		folder = sources.Folder{Root: os.Args[1]}
 	}
@@ -38,8 +38,9 @@ func main() {
 func declare(folder sources.Folder) *graph.Pipeline {
 	p := graph.New("quickstart", graph.Seed(7), graph.Epochs(3))
 	files := graph.From(p, "read", folder, graph.Sampler(sources.Shuffled{}))
-	pics := graph.Via(files, "decode", stages.DecodeImage{})
-	crops := graph.Via(pics, "crop", stages.RandomResizedCrop{Size: 384}, graph.Workers(1))
+	known := graph.Via(files, "look_up", stages.Delay[*item.Sample]{Time: graph.Fixed(2 * time.Millisecond)}, graph.Workers(1))
+	pics := graph.Via(known, "decode", stages.DecodeImage{})
+	crops := graph.Via(pics, "crop", stages.RandomResizedCrop{Size: 224})
 	flips := graph.Via(crops, "flip", stages.RandomFlip{})
 	norm := graph.Via(flips, "normalize", stages.Normalize{})
 	batch := graph.Via(norm, "collate", stages.Collate{Size: 32})
