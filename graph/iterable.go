@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
@@ -76,12 +77,11 @@ func openIterable[T any](b *builder, s *stageRun, number int, r Reader[T]) error
 		b.run.bytes.known.Store(false)
 	}
 	b.closes(s, func() error {
+		var errs []error
 		for i := range lanes {
-			if err := lanes[i].close(); err != nil {
-				return err
-			}
+			errs = append(errs, engine.Safely(lanes[i].close))
 		}
-		return nil
+		return errors.Join(errs...)
 	})
 	b.eng.OnDrain(e.Drain)
 	b.starts = append(b.starts, func() { e.Start(b.eng) }) // also in a sync run: a split is read by pushing

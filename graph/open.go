@@ -19,7 +19,7 @@ type builder struct {
 	ctx     context.Context
 	run     *Run
 	eng     *engine.Run
-	memory  *memory
+	memory  item.Memory
 	admit   *engine.Admission
 	places  []Places
 	sources int

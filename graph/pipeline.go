@@ -27,6 +27,8 @@ type Pipeline struct {
 	warmup int64
 	limit  int64 // deliveries; 0: none
 
+	buffers item.Memory // instead of the engine's
+
 	nodes    []*node
 	mu       sync.Mutex // held while Build looks, since a pipeline may be started several times at once
 	problems []Problem
@@ -71,6 +73,9 @@ func Warmup(n int) PipelineOption { return func(p *Pipeline) { p.warmup = int64(
 
 // Batches ends the run when the sink has taken n items, as a consumer that breaks off does; 0 is no limit.
 func Batches(n int) PipelineOption { return func(p *Pipeline) { p.limit = int64(n) } }
+
+// Buffers sets where stages get recycled memory from, instead of the engine's own pool: for tests that count it.
+func Buffers(mem item.Memory) PipelineOption { return func(p *Pipeline) { p.buffers = mem } }
 
 // New begins a pipeline.
 func New(name string, opts ...PipelineOption) *Pipeline {

@@ -11,6 +11,7 @@ import (
 	"github.com/penstock-go/penstock/graph/internal/engine"
 	"github.com/penstock-go/penstock/graph/internal/host"
 	"github.com/penstock-go/penstock/graph/internal/meter"
+	"github.com/penstock-go/penstock/graph/item"
 )
 
 // Run is a pipeline at work. Its methods may be called from any goroutine.
@@ -21,7 +22,7 @@ type Run struct {
 	stages []*stageRun
 	blamer *meter.Blamer
 	bytes  *byteBook
-	memory *memory
+	memory item.Memory
 	keeps  []func(int)
 	widen  []func(int)
 	outlet outlet
@@ -57,7 +58,9 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 		return &StageError{Pipeline: p.name, Stage: stage, Worker: -1, Op: "panic", Err: err, Stack: engine.StackOf(err)}
 	}
 	limit := p.memoryLimit()
-	r.memory = newMemory(limit)
+	if r.memory = p.buffers; r.memory == nil {
+		r.memory = newMemory(limit)
+	}
 	r.bytes = newByteBook(limit, p.hold(), r.warn)
 	b := &builder{
 		p: p, ctx: r.eng.Context(), run: r, eng: r.eng, memory: r.memory, cores: p.cores(),

@@ -131,6 +131,7 @@ func (s *Splits[T]) split(l *splitLane[T], t turn) bool {
 	ended := false
 	emit := func(v T) error {
 		if ended {
+			s.Drop(&edge.Cell[T]{V: v})
 			return errOver
 		}
 		l.part.Cells = append(l.part.Cells, edge.Cell[T]{V: v, Tag: s.Tag(t.epoch, t.turn, l.record)})
@@ -153,6 +154,10 @@ func (s *Splits[T]) split(l *splitLane[T], t turn) bool {
 		return s.Read(l.no, t.epoch, t.turn, emit)
 	}()
 	if ended || s.r.Over() {
+		for i := range l.part.Cells {
+			s.Drop(&l.part.Cells[i])
+		}
+		l.part.Cells = l.part.Cells[:0]
 		return false
 	}
 	end := s.Tag(t.epoch, t.turn, l.record)
