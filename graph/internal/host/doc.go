@@ -2,5 +2,5 @@
 // cannot be read on a system is reported as absent, never as zero.
 //
 //	limit, ok := host.MemoryLimit()
-//	rss := host.RSS()
+//	bytes, ok := host.RSS()
 package host
