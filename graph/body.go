@@ -11,7 +11,7 @@ import (
 
 // bodyOf makes a worker's body of a transform.
 func bodyOf[A, B any](b *builder, s *stageRun, hin *hooks[A], hout *hooks[B], t Transform[A, B]) (engine.Body[A, B], error) {
-	w := &body[A, B]{s: s, call: b.newCall(s.n), hin: hin, hout: hout, skip: s.n.skips()}
+	w := &body[A, B]{s: s, call: b.newCall(s.n), hin: hin, hout: hout, skip: s.skipsAny()}
 	switch {
 	case t.Map != nil:
 		w.fn = t.Map
@@ -123,7 +123,7 @@ func (w *body[A, B]) each(in []edge.Cell[A], out *engine.Out[B]) (int, error) {
 		out.Cur = i
 		w.call.at(&c.Tag)
 		if err := w.try(c, out); err != nil {
-			if !w.skip {
+			if !w.skip || !w.s.skipsFor(err) {
 				return i, err
 			}
 			w.skipOne(c, err, out)

@@ -59,6 +59,15 @@ func countText(n int) string {
 	return strconv.Itoa(n)
 }
 
+// reserve takes memory off the budget that a stage keeps.
+func (b *byteBook) reserve(n int64) bool {
+	if b.limit > 0 && b.admit.Limit()-n < b.limit/2 {
+		return false
+	}
+	b.admit.Shrink(n)
+	return true
+}
+
 func sizeText(n int64) string {
 	switch {
 	case n >= 1<<30:

@@ -11,10 +11,12 @@ type Env struct {
 	Stage    string
 	Seed     uint64
 	Workers  int // of this stage; for auto, the most it may get
+	Epochs   int // or [Forever]
 	Memory   item.Memory
 
-	start func(func())
-	warn  func(string)
+	reserve func(int64) bool
+	start   func(func())
+	warn    func(string)
 }
 
 // Go starts a goroutine that the run waits for. f must end when the context given to Open ends.
@@ -22,6 +24,10 @@ func (e *Env) Go(f func()) { e.start(f) }
 
 // Slab takes n bytes for a batch, zeroed. Large slabs ask for huge pages. They belong to the garbage collector.
 func (e *Env) Slab(n int) []byte { return pool.Slab(n) }
+
+// Reserve takes bytes off the memory budget for as long as the run lasts, for what a stage keeps. It refuses where all
+// that is kept would leave less than half of the budget to samples.
+func (e *Env) Reserve(bytes int64) bool { return e.reserve == nil || e.reserve(bytes) }
 
 // Warn puts a line into the report's warnings: something was given up, left out or cannot help.
 func (e *Env) Warn(line string) {

@@ -12,7 +12,7 @@ import (
 // Fuser is an optional method of a stage's declaration: it joins the stage with the one that follows, for work that is
 // cheaper when done together. next is the later declaration; ok is false when the two do not fit. What comes back is a
 // declaration with the input of the first and the output of the last, which may be a Fuser again. It is asked only where
-// the later stage pins none of its options and both treat errors alike.
+// the later stage pins none of workers, buffer, window and order.
 //
 // The Map of a fused stage takes the calls of its members from [Call.Of], tells which member failed with [InMember], and
 // may say what it spends its time on with [Call.Lap] if it implements Phaser.
@@ -44,7 +44,7 @@ func (b *builder) fuse() {
 			continue
 		}
 		g := &group{decl: head.decl, members: []*node{head}}
-		for m := head.next; m != nil && m.role == stageRole && m.pinsNothing() && m.skips() == head.skips(); m = m.next {
+		for m := head.next; m != nil && m.role == stageRole && m.pinsNothing(); m = m.next {
 			f, ok := g.decl.(Fuser)
 			if !ok {
 				break
@@ -68,10 +68,26 @@ func (b *builder) fuse() {
 	}
 }
 
-// pinsNothing says that none of the options is set which make a stage one of its own.
+// pinsNothing says that none of the options is set which make a stage one of its own. on_error is not among them: each
+// member's failures are treated as it says.
 func (n *node) pinsNothing() bool {
 	o := &n.opts
-	return o.workers == 0 && o.buffer == 0 && o.window == 0 && !o.set["order"] && !o.set["on_error"] && !o.waits
+	return o.workers == 0 && o.buffer == 0 && o.window == 0 && !o.set["order"] && !o.waits
+}
+
+// skipsAny says whether the stage, or one that it works for, skips failing items; skipsFor whether the one does that an
+// error belongs to.
+func (s *stageRun) skipsAny() bool {
+	any := s.n.skips()
+	for _, a := range s.absorbed {
+		any = any || a.n.skips()
+	}
+	return any
+}
+
+func (s *stageRun) skipsFor(err error) bool {
+	at, _ := s.culprit(err)
+	return at.n.skips()
 }
 
 // head is the stage that stands for n in the engine.

@@ -82,7 +82,7 @@ func TestFusedStagesGiveWhatTheyGiveApart(t *testing.T) {
 }
 
 func TestStageThatPinsAnOptionIsNotAbsorbed(t *testing.T) {
-	for _, o := range []graph.Option{graph.Workers(1), graph.Buffer(4), graph.Window(9), graph.Order(graph.InputOrder), graph.OnError(graph.Skip)} {
+	for _, o := range []graph.Option{graph.Workers(1), graph.Buffer(4), graph.Window(9), graph.Order(graph.InputOrder)} {
 		_, err, s := fusing(t, adder{N: []int{10}}, []graph.Option{o})
 		require.NoError(t, err)
 		for _, st := range s.Stages {
@@ -102,5 +102,41 @@ func TestFailureInAFusedStageBelongsToTheMember(t *testing.T) {
 	require.Equal(t, "#7", se.Key)
 	for _, st := range s.Stages {
 		require.Equal(t, map[bool]int64{true: 1, false: 0}[st.ID == "second"], st.Failed, st.ID)
+	}
+}
+
+func TestMemberOfAFusedStageSkipsByItsOwnPolicy(t *testing.T) {
+	for _, skips := range []string{"second", "first"} {
+		p := graph.New("fused")
+		src := graph.From(p, "src", ints(50), graph.Workers(3))
+		of := func(id string) graph.Option {
+			if id == skips {
+				return graph.OnError(graph.Skip)
+			}
+			return graph.OnError(graph.Fail)
+		}
+		a := graph.Via[int, int](src, "first", adder{N: []int{1}}, of("first"))
+		out := graph.Output(graph.Via[int, int](a, "second", adder{N: []int{10}, bad: 7}, of("second")), "out")
+		run, err := p.Start(t.Context())
+		require.NoError(t, err)
+		n := 0
+		for _, err := range out.All(run) {
+			if err == nil {
+				n++
+			}
+		}
+		err = run.Wait()
+		s := run.Snapshot()
+		require.Equal(t, "first", s.Stages[2].FusedInto)
+		require.Empty(t, s.Totals.Unbalanced)
+		if skips == "second" {
+			require.NoError(t, err)
+			require.Equal(t, 49, n)
+			require.Equal(t, int64(1), s.Stages[2].Skipped)
+			require.Equal(t, "second", run.Skips()[0].Stage)
+			continue
+		}
+		require.ErrorIs(t, err, errBad)
+		require.Equal(t, 7, n)
 	}
 }

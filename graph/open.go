@@ -133,9 +133,10 @@ func (b *builder) autoWorkers(l Load) int {
 
 func (b *builder) env(n *node, workers int) *Env {
 	return &Env{
-		Pipeline: b.p.name, Stage: n.id, Seed: b.p.seed, Workers: workers, Memory: b.memory,
-		start: func(f func()) { b.eng.Work(b.stages[n.no].m, f) },
-		warn:  func(line string) { b.run.warn(fmt.Sprintf("stage %q: %s", n.id, line)) },
+		Pipeline: b.p.name, Stage: n.id, Seed: b.p.seed, Workers: workers, Epochs: b.p.epochs, Memory: b.memory,
+		reserve: b.run.bytes.reserve,
+		start:   func(f func()) { b.eng.Work(b.stages[n.no].m, f) },
+		warn:    func(line string) { b.run.warn(fmt.Sprintf("stage %q: %s", n.id, line)) },
 	}
 }
 
