@@ -43,7 +43,7 @@ var rooms = []room{
 	{"graph/spec", []string{"graph", "graph/item", "graph/registry", "go.yaml.in/yaml/v4"}},
 	{"graph/report", []string{"graph"}},
 	{"graph/tune", []string{"graph", "graph/report"}},
-	{"graph/graphtest", []string{"graph", "graph/item", "graph/registry", "graph/report"}},
+	{"graph/graphtest", []string{"graph", "graph/item", "graph/registry", "graph/report", "github.com/stretchr/testify/", "github.com/cespare/xxhash/v2"}},
 	{"sources", part},
 	{"stages", append([]string{"stages/jpeg", "stages/resize"}, part...)},
 	{"stages/jpeg", nil},
