@@ -159,3 +159,24 @@ func TestTheAdviceHelpsInVirtualTime(t *testing.T) {
 		})
 	}
 }
+
+// The counterfactual: what a stage is blamed for is what making it instant saves.
+func TestBlameIsWhatAnInstantStageSavesInVirtualTime(t *testing.T) {
+	instant := map[string]string{"read": "read.delay=1ns", "decode": "decode.time=1ns", "transform": "transform.time=1ns", "mix_up": "mix_up.time=1ns"}
+	for _, file := range specs(t) {
+		t.Run(file, func(t *testing.T) {
+			p, without := load(t, file), map[string]*graph.Pipeline{}
+			for stage, set := range instant {
+				without[stage] = load(t, file, set)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				before := run(t, p)
+				for stage, p := range without {
+					wait, charged, _ := parts(before, stage)
+					saved := wait - run(t, p).Sink.Steady
+					assert.InDelta(t, float64(charged), float64(saved), 0.05*float64(wait), "%s: charged %v, saved %v of %v", stage, charged, saved, wait)
+				}
+			})
+		})
+	}
+}
