@@ -22,7 +22,7 @@ var haveKernels, haveFMA = func() (bool, bool) {
 }()
 
 // masks are the shuffles of the pass along rows, for 1 to 4 channels: taps 0 and 1 to pairs of words, taps 2 and 3, and
-// four results of four bytes each to one another.
+// the bytes of four results, 0 and 1 side by side, 2 and 3 behind them, to one another.
 var masks = func() (t [maxChannels + 1][96]byte) {
 	for n := 1; n <= maxChannels; n++ {
 		m := &t[n]
@@ -33,7 +33,7 @@ var masks = func() (t [maxChannels + 1][96]byte) {
 			for c := range n {
 				for tap := range 4 {
 					m[32*(tap/2)+half+4*c+2*(tap%2)] = byte(tap*n + c)
-					m[64+half+tap*n+c] = byte(4*tap + c)
+					m[64+half+tap*n+c] = byte(8*(tap/2) + 2*c + tap%2)
 				}
 			}
 		}

@@ -12,11 +12,11 @@ import (
 // asm collects constants and code.
 type asm struct{ data, code strings.Builder }
 
-// con adds a constant of 32 bytes: v in each of eight doublewords.
-func (a *asm) con(name string, v uint32) {
+// con adds a constant of 32 bytes: the doublewords of v, over and over.
+func (a *asm) con(name string, v ...uint32) {
 	b := make([]byte, 32)
 	for i := range 8 {
-		binary.LittleEndian.PutUint32(b[4*i:], v)
+		binary.LittleEndian.PutUint32(b[4*i:], v[i%len(v)])
 	}
 	for i := 0; i < 32; i += 8 {
 		fmt.Fprintf(&a.data, "DATA k_%s<>+%d(SB)/8, $0x%016x\n", name, i, binary.LittleEndian.Uint64(b[i:]))
@@ -50,7 +50,9 @@ func main() {
 	out := flag.String("o", "kern_amd64.s", "file to write")
 	flag.Parse()
 	a := new(asm)
-	a.con("half", 1<<21)
+	a.con("round", 1<<9|1<<25)
+	a.con("even", 0x80018000, 0x80058004, 0x80098008, 0x800d800c)
+	a.con("odd", 0x80038002, 0x80078006, 0x800b800a, 0x800f800e)
 	for _, groups := range []int{0, 1, 2, many} {
 		a.across(groups)
 	}

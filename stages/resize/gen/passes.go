@@ -6,6 +6,9 @@ const many = -1
 // Weights have 22 bits, more than the 15 that VPMADDWD takes: each is h<<8 + l. Sums of products with h and with l are
 // kept apart and joined at the end, so the result is exact. The weights of two taps, a and b, are a doubleword of two h
 // and one of two l.
+//
+// Of a sum s, s>>16 is at most 255<<6, and (s + 1<<21)>>22 is (s>>16 + 1<<5)>>6: VPMULHRSW by 1<<9, for two sums in one
+// doubleword.
 
 // across writes the pass along rows, for two rows at once (one in each half of a register) and four positions a turn. A
 // load of 16 bytes holds four pixels of up to four channels, a group; the masks at Y13 and Y14 make pairs of words of
@@ -23,7 +26,7 @@ func (a *asm) across(groups int) {
 		VMOVDQU (R13), Y13
 		VMOVDQU 32(R13), Y14
 		VMOVDQU 64(R13), Y15
-		VMOVDQU k_half<>(SB), Y12
+		VMOVDQU k_round<>(SB), Y12
 		turn:`)
 	for o := range 4 {
 		a.op("MOVLQSX %d(R10), AX", 4*o)
@@ -45,16 +48,14 @@ func (a *asm) across(groups int) {
 		}
 		a.op(`
 			VPSLLD $8, Y2, Y2
-			VPADDD Y12, Y3, Y3
-			VPADDD Y2, Y3, Y3
-			VPSRLD $22, Y3, Y%d`, 6+o)
+			VPADDD Y2, Y3, Y%d`, 6+o)
 	}
 	if groups != many {
 		a.op("ADDQ $%d, R11", 32*max(1, 2*groups))
 	}
+	a.join(6, 7, 12)
+	a.join(8, 9, 12)
 	a.op(`
-		VPACKUSDW Y7, Y6, Y6
-		VPACKUSDW Y9, Y8, Y8
 		VPACKUSWB Y8, Y6, Y6
 		VPSHUFB Y15, Y6, Y6
 		VMOVDQU X6, (DI)
@@ -66,6 +67,16 @@ func (a *asm) across(groups int) {
 		JNZ turn
 		VZEROUPPER
 		RET`)
+}
+
+// join rounds the sums in registers x and y to words and puts those of y behind those of x, one by one.
+func (a *asm) join(x, y, round int) {
+	a.op("VPSRLD $16, Y%[1]d, Y%[1]d\nVPBLENDW $0xaa, Y%[2]d, Y%[1]d, Y%[1]d", x, y)
+	if round < 0 {
+		a.op("VPMULHRSW k_round<>(SB), Y%[1]d, Y%[1]d", x)
+		return
+	}
+	a.op("VPMULHRSW Y%[2]d, Y%[1]d, Y%[1]d", x, round)
 }
 
 // load takes group g (0 or 1) of both rows.
@@ -114,7 +125,7 @@ func (a *asm) down(pairs int) {
 		params, regs = params+", pairs int", append(regs, "DX")
 	}
 	a.function(name, params, regs...)
-	a.op("VPXOR Y15, Y15, Y15")
+	a.op("VMOVDQU k_even<>(SB), Y15")
 	if pairs == many {
 		a.op("turn:\nMOVQ SI, AX\nMOVQ R11, R10\nMOVQ DX, BX")
 		for i := range 8 {
@@ -135,11 +146,11 @@ func (a *asm) down(pairs int) {
 		}
 	}
 	for i := range 4 {
-		a.op("VPSLLD $8, Y%[1]d, Y%[1]d\nVPADDD k_half<>(SB), Y%[2]d, Y%[2]d\nVPADDD Y%[2]d, Y%[1]d, Y%[1]d\nVPSRLD $22, Y%[1]d, Y%[1]d", i, 4+i)
+		a.op("VPSLLD $8, Y%[1]d, Y%[1]d\nVPADDD Y%[2]d, Y%[1]d, Y%[1]d", i, 4+i)
 	}
+	a.join(0, 1, -1)
+	a.join(2, 3, -1)
 	a.op(`
-		VPACKUSDW Y1, Y0, Y0
-		VPACKUSDW Y3, Y2, Y2
 		VPACKUSWB Y2, Y0, Y0
 		VMOVDQU Y0, (DI)
 		ADDQ $32, SI
@@ -154,9 +165,9 @@ func (a *asm) down(pairs int) {
 func (a *asm) rowPair(first, second string, h, l int, begin bool) {
 	for half, unpack := range []string{"VPUNPCKLBW", "VPUNPCKHBW"} {
 		a.op("VMOVDQU %s, Y8\n%s %s, Y8, Y8", first, unpack, second)
-		for q, words := range []string{"VPUNPCKLBW", "VPUNPCKHBW"} {
+		for q, columns := range []string{"Y15", "k_odd<>(SB)"} {
 			i := 2*half + q
-			a.op("%s Y15, Y8, Y9", words)
+			a.op("VPSHUFB %s, Y8, Y9", columns)
 			if begin {
 				a.op("VPMADDWD Y9, Y%d, Y%d\nVPMADDWD Y9, Y%d, Y%d", h, i, l, 4+i)
 				continue
