@@ -18,6 +18,7 @@ type Part[T any] struct {
 // order restores the order of ordinals. It is guarded by the edge's lock.
 type order[T any] struct {
 	next     int64 // first ordinal that has not been released; unordered: how many are finished
+	far      int64 // finished work may run ahead up to here; a window that shrinks takes nothing back
 	slots    []*Part[T]
 	pending  int
 	free     []*Part[T]
@@ -79,10 +80,18 @@ type Put struct {
 	OK     bool // false: the edge has ended, the items were given up
 }
 
+// far is the ordinal up to which finished work may run ahead now. Workers that hold long slices when the slices become
+// short must be able to hand them over.
+func (e *Edge[T]) far() int64 {
+	o := &e.order
+	o.far = max(o.far, o.next+int64(e.window()))
+	return o.far
+}
+
 // admits says whether a producer with this work has something to do now.
 func (e *Edge[T]) admits(w *Waiter) bool {
 	if e.cfg.Ordered && w.lo != e.order.next {
-		return w.lo+w.n-e.order.next <= int64(e.window())
+		return w.lo+w.n <= e.far()
 	}
 	if !e.cfg.Ordered && w.lo > e.order.next { // lo is the start of an epoch
 		return false
@@ -171,13 +180,13 @@ func (e *Edge[T]) putUnordered(p *Part[T], now int64) bool {
 // park keeps a part that is early, if the window has room for it. It swaps buffers with a recycled part.
 func (e *Edge[T]) park(p *Part[T], now int64, r *Put) bool {
 	o := &e.order
-	if p.Partial || p.Lo+p.N-o.next > int64(e.window()) {
+	if p.Partial || p.Lo+p.N > e.far() {
 		if r.Window = true; o.stuck == 0 && !p.Partial {
 			o.stuck = now
 		}
 		return false
 	}
-	o.grow(e.window())
+	o.grow(int(o.far - o.next))
 	var q *Part[T]
 	if k := len(o.free); k > 0 {
 		q, o.free = o.free[k-1], o.free[:k-1]

@@ -33,7 +33,7 @@ func (e *Edge[T]) Take(t *Taker[T], clock *meter.Clock, k int, now int64) (s Sli
 	e.letGo(t)
 	for !e.aborted {
 		if len(e.back) > 0 {
-			e.takeBack(t, &s, k)
+			e.takeBack(t, &s)
 			return s
 		}
 		if e.Source != nil && !e.ended && e.count == 0 {
@@ -93,11 +93,12 @@ func (e *Edge[T]) took(t *Taker[T], s *Slice[T], lo, epochLo int64) {
 	e.held++
 }
 
-// takeBack takes of what was given back, lowest ordinal first.
-func (e *Edge[T]) takeBack(t *Taker[T], s *Slice[T], k int) {
+// takeBack takes of what was given back, lowest ordinal first: one item, since a slice was cut short because its items
+// are slow, and all who are idle shall help.
+func (e *Edge[T]) takeBack(t *Taker[T], s *Slice[T]) {
 	m := len(e.back) - 1
 	g := &e.back[m]
-	n := min(k, len(g.cells))
+	const n = 1
 	t.buf = append(t.buf[:0], g.cells[:n]...)
 	lo, epochLo := g.lo, g.epochLo
 	clear(g.cells[:n])
