@@ -53,11 +53,14 @@ func (d *Decoder) transformPlane(c *plane, my, mx, end int) {
 			continue
 		}
 		for j := range n {
-			b := (*[64]int16)(c.coef[(at+j)*64:])
-			if d.multiplyLater() && !d.h.several() {
-				multiply(b, b, &c.quant, c.last[at+j])
+			b, last := (*[64]int16)(c.coef[(at+j)*64:]), c.last[at+j]
+			if c.size == 1 {
+				last = 0 // only the DC coefficient was decoded
 			}
-			transformBlock(out[j*c.size:], c.stride, b, c.last[at+j], c.size)
+			if d.multiplyLater() && !d.h.several() {
+				multiply(b, b, &c.quant, last)
+			}
+			transformBlock(out[j*c.size:], c.stride, b, last, c.size)
 		}
 	}
 }
