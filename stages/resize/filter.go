@@ -38,6 +38,11 @@ func (f *filter) at(i int) (start int, weights []int32) {
 	return int(f.start[i]), f.weight[i*f.room:][:f.count[i]]
 }
 
+// reach gives the source pixels of an output position, from and up to.
+func (f *filter) reach(i int) (from, to int) {
+	return int(f.start[i]), int(f.start[i] + f.count[i])
+}
+
 // filters keeps the last few filters: many data sets have few sizes.
 type filters struct {
 	kept [8]*filter

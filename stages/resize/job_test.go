@@ -31,6 +31,46 @@ func TestARegionGivesTheSameAsTheWholePicture(t *testing.T) {
 	}
 }
 
+// A decoder that makes a few rows at a time, in the same memory.
+func TestBandsGiveTheSameAsTheWholePicture(t *testing.T) {
+	r := rand.New(rand.NewSource(7))
+	whole := random(r, 130, 160, 3)
+	tables := imagenet()
+	var s, other Scaler
+	for range 300 {
+		w, h := 1+r.Intn(130), 1+r.Intn(160)
+		j := Job{Box{r.Intn(131 - w), r.Intn(161 - h), w, h}, 1 + r.Intn(60), 1 + r.Intn(60), r.Intn(2) == 0}
+		if r.Intn(5) == 0 {
+			j.Height = h
+		}
+		want, got := noise(j.Width, j.Height, 3), noise(j.Width, j.Height, 3)
+		s.Bytes(want, whole.At(0, 0), j)
+		floats, floats2 := make([]float32, len(want.Pix)), make([]float32, len(want.Pix))
+		s.Floats(floats, whole.At(0, 0), j, tables)
+
+		s.BeginBytes(got, j)
+		other.BeginFloats(floats2, 3, j, tables)
+		memory := make([]byte, 130*32*3)
+		most, done := 1+r.Intn(32), false
+		for y, n := r.Intn(j.Box.Y+1), 0; y < 160; y += n - min(n-1, r.Intn(4)/3) {
+			n = min(most, 160-y)
+			band := Packed(memory[:130*n*3], 130, n, 3)
+			for i := range n {
+				copy(band.row(i), whole.row(y+i))
+			}
+			done = s.Band(band.At(0, y))
+			require.Equal(t, done, other.Band(band.At(0, y)))
+			require.Equal(t, y+n >= j.Box.Y+h, done, "rows to %d, %+v", y+n, j)
+			for i := range memory {
+				memory[i] = mark
+			}
+		}
+		require.True(t, done)
+		require.True(t, bytes.Equal(want.Pix, got.Pix), "%+v, bands of %d", j, most)
+		require.Equal(t, floats, floats2)
+	}
+}
+
 func TestAFlipMirrorsTheResult(t *testing.T) {
 	r := rand.New(rand.NewSource(5))
 	var s Scaler
@@ -89,7 +129,12 @@ func TestJobsThatDoNotFitPanic(t *testing.T) {
 		"rows that overlap":   do(noise(6, 7, 3), View{src.Pix, 10, 8, 29, 3}.At(5, 5), job(func(*Job) {})),
 		"a result of nothing": func() { s.Floats(nil, src.At(5, 5), job(func(j *Job) { j.Width = 0 }), Lookup(tables)) },
 		"too few floats":      func() { s.Floats(make([]float32, 125), src.At(5, 5), job(func(*Job) {}), Lookup(tables)) },
-		"two tables":          func() { s.Floats(make([]float32, 126), src.At(5, 5), job(func(*Job) {}), Lookup(tables[:2])) },
+		"a band too low": func() {
+			s.BeginBytes(noise(6, 7, 3), job(func(*Job) {}))
+			s.Band(src.Crop(0, 0, 10, 2).At(5, 5))
+			s.Band(src.Crop(0, 0, 10, 2).At(5, 8))
+		},
+		"two tables": func() { s.Floats(make([]float32, 126), src.At(5, 5), job(func(*Job) {}), Lookup(tables[:2])) },
 	} {
 		assert.Panics(t, f, name)
 	}

@@ -1,7 +1,5 @@
 package resize
 
-import "fmt"
-
 const (
 	maxChannels = 4  // that the kernels know
 	spare       = 16 // bytes that the kernel of the first pass may write behind a row
@@ -9,15 +7,23 @@ const (
 
 // pass is a job under way. A nil filter stands for a pass that changes nothing.
 type pass struct {
-	src           View
-	across, down  *filter
-	width, height int // of the result, in bytes and rows
-	kernels       bool
-	first         bool // kernels for the first pass, which needs four positions and few channels
-	second        bool // and for the second
+	job          Job
+	channels     int
+	across, down *filter
+	kernels      bool
+	first        bool // kernels for the first pass, which needs four positions and few channels
+	second       bool // and for the second, which needs 32 bytes
+
+	bytes  View // where the result goes: here, or
+	floats []float32
+	tables *Tables
+	y      int // the next row of it
+
+	band View // the columns of the box in the rows that are there
+	top  int  // the box's row that is the first of the band
 }
 
-// lines is a moving window of the rows that the first pass has made: rows lo to hi of the source.
+// lines is a moving window of the rows that the first pass has made: rows lo to hi of the box.
 type lines struct {
 	buf    []byte
 	stride int
@@ -26,103 +32,126 @@ type lines struct {
 	edge   []byte // two source rows with room behind them
 }
 
-func (s *Scaler) prepare(src Region, j Job) pass {
-	src.check("source")
-	if j.Width < 1 || j.Height < 1 {
-		panic(fmt.Sprintf("resize: a result of %d×%d", j.Width, j.Height))
+func (s *Scaler) begin(j Job, channels int) {
+	if j.Width < 1 || j.Height < 1 || j.Box.W < 1 || j.Box.H < 1 || channels < 1 {
+		panicJob(j, channels)
 	}
-	n := src.Channels
-	p := pass{src: src.Crop(j.Box.X-src.X, j.Box.Y-src.Y, j.Box.W, j.Box.H), width: j.Width * n, height: j.Height}
-	p.kernels = haveKernels && !s.plain
+	p := pass{job: j, channels: channels, kernels: haveKernels && !s.plain}
+	width := j.Width * channels
 	if j.Flip || j.Box.W != j.Width {
-		p.across = s.across.get(sizes{j.Box.W, j.Width, n, j.Flip})
-		p.first = p.kernels && j.Width >= 4 && n <= maxChannels
+		p.across = s.across.get(sizes{j.Box.W, j.Width, channels, j.Flip})
+		p.first = p.kernels && j.Width >= 4 && channels <= maxChannels
 	}
 	most := 1
 	if j.Box.H != j.Height {
 		p.down = s.down.get(sizes{in: j.Box.H, out: j.Height})
-		p.second = p.kernels && p.width >= 32
+		p.second = p.kernels && width >= 32
 		most = p.down.most
 	}
+	s.pass = p
+	s.line = grown(s.line, width+spare)
 	l := &s.lines
 	l.lo, l.hi = 0, 0
-	l.stride = (p.width + spare + 31) &^ 31
+	l.stride = (width + spare + 31) &^ 31
 	l.rows = min(most+2+max(8, most), j.Box.H+1)
 	l.buf = grown(l.buf, (l.rows+2)*l.stride)
-	return p
 }
 
-// row makes row y of the result, in to or, where that is nil, in memory of the scaler's own, with spare bytes behind it.
-func (s *Scaler) row(p *pass, to []byte, y int) []byte {
-	l := &s.lines
-	if p.down == nil {
-		l.need(p, y, y+1)
-		if to != nil {
-			copy(to, l.from(y))
+// rows makes what rows of the result the box's rows up to end allow.
+func (s *Scaler) rows(end int) {
+	p, l := &s.pass, &s.lines
+	for p.y < p.job.Height {
+		from, to := p.y, p.y+1
+		if p.down != nil {
+			from, to = p.down.reach(p.y)
 		}
-		return l.from(y)
+		for l.hi < to {
+			if l.hi >= end {
+				return
+			}
+			if l.hi+2-l.lo > l.rows+1 { // keep only what is still needed
+				copy(l.buf, l.from(from)[:(l.hi-from)*l.stride])
+				l.lo = from
+			}
+			l.two(p, end)
+		}
+		s.row(from)
+		p.y++
 	}
-	line := to
-	if to == nil {
-		line, to = s.line, s.line[:p.width]
+}
+
+// row makes the next row of the result from the lines from start on.
+func (s *Scaler) row(start int) {
+	p := &s.pass
+	lines := s.lines.from(start)
+	to := s.line[:p.job.Width*p.channels]
+	if p.tables == nil {
+		to = p.bytes.row(p.y)
 	}
-	start, end := int(p.down.start[y]), int(p.down.start[y]+p.down.count[y])
-	l.need(p, start, end)
-	if p.second {
-		downRow(to, l.from(start), l.stride, p.down, y)
-	} else {
-		downGo(to, l.from(start), l.stride, p.down, y)
+	switch {
+	case p.down == nil && p.tables == nil:
+		copy(to, lines)
+		return
+	case p.down == nil:
+		p.planes(lines)
+		return
+	case p.second:
+		downRow(to, lines, s.lines.stride, p.down, p.y)
+	default:
+		downGo(to, lines, s.lines.stride, p.down, p.y)
 	}
-	return line
+	if p.tables != nil {
+		p.planes(s.line)
+	}
+}
+
+// planes puts a row of the result, with spare bytes behind it, into its places.
+func (p *pass) planes(line []byte) {
+	w, t, area := p.job.Width, p.tables, p.job.Width*p.job.Height
+	dst := p.floats[p.y*w:]
+	if p.channels != 3 {
+		for c := range p.channels {
+			planesAny(dst[c*area:][:w], line, t.at(c), c, p.channels)
+		}
+		return
+	}
+	red, green, blue := dst[:w], dst[area:][:w], dst[2*area:][:w]
+	switch {
+	case p.kernels && t.normal != nil && w >= 8:
+		normalRow(red, green, blue, line, t.normal)
+	case p.kernels && w >= 4:
+		planesRow(red, green, blue, line, t)
+	default:
+		planesGo(red, green, blue, line, t)
+	}
 }
 
 // from is the memory from row y on.
 func (l *lines) from(y int) []byte { return l.buf[(y-l.lo)*l.stride:] }
 
-// need makes the rows up to end, keeping those from start on.
-func (l *lines) need(p *pass, start, end int) {
-	for l.hi < end {
-		if l.hi+2-l.lo > l.rows+1 {
-			copy(l.buf, l.from(start)[:(l.hi-start)*l.stride])
-			l.lo = start
-		}
-		l.two(p)
-	}
-}
-
-// two makes the next two rows; behind the last of an odd number it comes again.
-func (l *lines) two(p *pass) {
+// two makes the next two rows; behind the last before end it comes again, and is not counted.
+func (l *lines) two(p *pass, end int) {
 	to := l.from(l.hi)
-	y, z := l.hi, min(l.hi+1, p.src.Height-1)
-	l.hi = z + 1
+	y, z := l.hi-p.top, min(l.hi+1, end-1)-p.top
+	l.hi = z + p.top + 1
 	switch {
 	case p.across == nil:
-		copy(to, p.src.row(y))
-		copy(to[l.stride:], p.src.row(z))
+		copy(to, p.band.row(y))
+		copy(to[l.stride:], p.band.row(z))
 	case p.first:
 		n := p.across.span
 		l.edge = grown(l.edge, 2*n)
-		acrossRows(to, to[l.stride:], l.whole(p.src, y, l.edge[:n]), l.whole(p.src, z, l.edge[n:]), p.across)
+		acrossRows(to, to[l.stride:], whole(p.band, y, l.edge[:n]), whole(p.band, z, l.edge[n:]), p.across)
 	default:
-		acrossGo(to, to[l.stride:], p.src.row(y), p.src.row(z), p.across)
+		acrossGo(to, to[l.stride:], p.band.row(y), p.band.row(z), p.across)
 	}
 }
 
 // whole is row y with as much memory behind it as fills edge: the last rows are copied there.
-func (l *lines) whole(src View, y int, edge []byte) []byte {
-	if at := y * src.Stride; at+len(edge) <= len(src.Pix) {
-		return src.Pix[at:]
+func whole(v View, y int, edge []byte) []byte {
+	if at := y * v.Stride; at+len(edge) <= len(v.Pix) {
+		return v.Pix[at:]
 	}
-	copy(edge, src.row(y))
+	copy(edge, v.row(y))
 	return edge
-}
-
-func panicSize(dst View, src Region, j Job) {
-	panic(fmt.Sprintf("resize: a job of %d×%d of %d channels into %d×%d of %d", j.Width, j.Height, src.Channels, dst.Width,
-		dst.Height, dst.Channels))
-}
-
-func panicFloats(dst []float32, src Region, j Job, t *Tables) {
-	panic(fmt.Sprintf("resize: a job of %d×%d of %d channels into %d numbers, with %d tables", j.Width, j.Height,
-		src.Channels, len(dst), len(t.values)))
 }

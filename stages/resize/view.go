@@ -46,6 +46,11 @@ func (v View) check(what string) {
 // Box is a rectangle of pixels: its upper left one, and its size.
 type Box struct{ X, Y, W, H int }
 
+// holds says that all of o is inside.
+func (b Box) holds(o Box) bool {
+	return o.X >= b.X && o.Y >= b.Y && o.W <= b.W && o.H <= b.H && o.X-b.X <= b.W-o.W && o.Y-b.Y <= b.H-o.H
+}
+
 // Region is what is there of a picture: a view, and where its upper left pixel lies in the whole. A view of the whole
 // picture is its region at (0, 0).
 type Region struct {
