@@ -1,6 +1,7 @@
 package resize
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"fmt"
@@ -51,6 +52,28 @@ func TestBilinearIsPillowsByteForByte(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Sizes that a fixture would be too large for, down to a fiftieth. testdata/digests.py has the same noise.
+func TestBilinearIsPillowsOnLargePictures(t *testing.T) {
+	f, err := os.Open("testdata/digests.txt")
+	require.NoError(t, err)
+	defer f.Close()
+	src := noise(1201, 907, 3)
+	forms := []*Scaler{{}, {plain: true}}
+	n := 0
+	for lines := bufio.NewScanner(f); lines.Scan(); n++ {
+		var x, y, w, h, ow, oh int
+		var sum uint32
+		_, err := fmt.Sscan(lines.Text(), &x, &y, &w, &h, &ow, &oh, &sum)
+		require.NoError(t, err)
+		for _, s := range forms {
+			dst := noise(ow, oh, 3)
+			s.Bilinear(dst, src.Crop(x, y, w, h))
+			assert.Equal(t, sum, crc32.ChecksumIEEE(dst.Pix), "%s, go form %v", lines.Text(), s.plain)
+		}
+	}
+	require.Equal(t, 73, n)
 }
 
 func difference(a, b []byte) string {
