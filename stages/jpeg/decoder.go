@@ -100,7 +100,7 @@ func (d *Decoder) prepare(dst, data []byte, opt *Options) error {
 			return fail(ErrUsage, -1, "an index cannot be used and made in one call")
 		}
 		*opt.MakeIndex = (*opt.MakeIndex)[:0]
-		if !h.several() && len(data) <= math.MaxUint32 {
+		if !h.several() && int64(len(data)) <= math.MaxUint32 {
 			d.mk.start(h, opt)
 		}
 	}
@@ -115,19 +115,19 @@ func (d *Decoder) limits(opt *Options) error {
 	if most <= 0 {
 		most = DefaultMaxPixels
 	}
-	if h.width*h.height > most {
-		return fail(ErrLimit, h.frameAt, "the picture has %dx%d = %d pixels, the limit is %d", h.width, h.height, h.width*h.height, most)
+	if n := int64(h.width) * int64(h.height); n > int64(most) {
+		return fail(ErrLimit, h.frameAt, "the picture has %dx%d = %d pixels, the limit is %d", h.width, h.height, n, most)
 	}
 	d.maxScans = opt.MaxScans
 	if d.maxScans <= 0 {
 		d.maxScans = DefaultMaxScans
 	}
-	blocks := 0
+	blocks := int64(0)
 	for k := range h.nc {
 		c := &h.comps[k]
-		blocks += ceilDiv(h.width*c.h, h.maxH*8) * ceilDiv(h.height*c.v, h.maxV*8)
+		blocks += int64(ceilDiv(h.width*c.h, h.maxH*8)) * int64(ceilDiv(h.height*c.v, h.maxV*8))
 	}
-	if left := len(h.data) - h.scan.data; blocks > 8*left {
+	if left := len(h.data) - h.scan.data; blocks > 8*int64(left) {
 		return fail(ErrCutShort, len(h.data), "the picture is cut short: %dx%d pixels are %d blocks, and only %d bytes follow its header", h.width, h.height, blocks, left)
 	}
 	return nil

@@ -102,7 +102,7 @@ func TestHeaderTellsShapeWithoutDecoding(t *testing.T) {
 		layout string
 	}{
 		{"seq_2x2.jpg", Info{Width: 43, Height: 31, Components: 3, Colour: YCbCr, Sampling: [4][2]int{{2, 2}, {1, 1}, {1, 1}}, Orientation: 1}, "4:2:0"},
-		{"prog_2x1.jpg", Info{Width: 39, Height: 34, Components: 3, Colour: YCbCr, Sampling: [4][2]int{{2, 1}, {1, 1}, {1, 1}}, Orientation: 1, Progressive: true}, "4:2:2"},
+		{"prog_2x1.jpg", Info{Width: 39, Height: 34, Components: 3, Colour: YCbCr, Sampling: [4][2]int{{2, 1}, {1, 1}, {1, 1}}, Orientation: 1, Progressive: true, Buffered: true}, "4:2:2"},
 		{"seq_2x2_2x1_1x2.jpg", Info{Width: 61, Height: 37, Components: 3, Colour: YCbCr, Sampling: [4][2]int{{2, 2}, {2, 1}, {1, 2}}, Orientation: 1}, "2x2,2x1,1x2"},
 		{"grey.jpg", Info{Width: 33, Height: 21, Components: 1, Sampling: [4][2]int{{1, 1}}, Orientation: 1}, "grey"},
 		{"rgb.jpg", Info{Width: 33, Height: 21, Components: 3, Colour: RGB, Sampling: [4][2]int{{1, 1}, {1, 1}, {1, 1}}, Orientation: 1}, "4:4:4"},

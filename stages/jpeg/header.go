@@ -29,6 +29,28 @@ type Info struct {
 	Orientation     int       // EXIF, 1 to 8; 1 where the file has none
 	Progressive     bool
 	RestartInterval int // MCUs between restart markers, 0 for none
+	// Buffered says that coefficients come in several scans, so that all must be kept until the last: always so in a
+	// progressive picture. See Memory.
+	Buffered bool
+}
+
+// Memory estimates, from above, the bytes that a Decoder takes to decode the whole picture: about 20 rows of samples and
+// the code tables; 2.2 bytes a sample more where the picture is Buffered. What it took for earlier pictures it uses again.
+func (i Info) Memory() int64 {
+	maxH, maxV := 1, 1
+	for k := range i.Components {
+		maxH, maxV = max(maxH, i.Sampling[k][0]), max(maxV, i.Sampling[k][1])
+	}
+	mx, my := int64(ceilDiv(i.Width, 8*maxH)), int64(ceilDiv(i.Height, 8*maxV))
+	bytes := int64(1<<20) + 8*int64(i.Width)
+	for k := range i.Components {
+		h, v := int64(i.Sampling[k][0]), int64(i.Sampling[k][1])
+		bytes += (mx*h*8+128)*32*v + int64(i.Width) + 512 + batch*h*v*129
+		if i.Buffered {
+			bytes += mx * h * my * v * (128 + 9)
+		}
+	}
+	return bytes
 }
 
 // Layout names the sampling of the components: "grey", "4:4:4", "4:2:2", "4:2:0", "4:4:0", "4:1:1", or the factors
@@ -189,7 +211,7 @@ func (h *header) several() bool { return h.progressive || h.scan.n != h.nc }
 
 func (h *header) info() Info {
 	i := Info{Width: h.width, Height: h.height, Components: h.nc, Colour: h.colour(), Orientation: h.orientation,
-		Progressive: h.progressive, RestartInterval: h.ri}
+		Progressive: h.progressive, RestartInterval: h.ri, Buffered: h.several()}
 	for k := range h.nc {
 		i.Sampling[k] = [2]int{h.comps[k].h, h.comps[k].v}
 	}

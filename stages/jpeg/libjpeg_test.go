@@ -182,6 +182,34 @@ func TestPixelsEqualDjpegs(t *testing.T) {
 	t.Logf("%d pictures equal; layouts %v", n, kinds)
 }
 
+func TestFourComponentPixelsEqualDjpegs(t *testing.T) {
+	tool(t, "djpeg")
+	python := os.Getenv("PYTHON")
+	if python == "" {
+		python = "python3"
+	}
+	if exec.Command(python, "-c", "import PIL").Run() != nil {
+		t.Skip("Pillow is not installed (python3-pil); PYTHON names another interpreter")
+	}
+	n := 40
+	if *full {
+		n = 300
+	}
+	dir := t.TempDir()
+	pipe(t, nil, python, "testdata/cmyk.py", dir, fmt.Sprint(n))
+	files, err := filepath.Glob(filepath.Join(dir, "*.jpg"))
+	require.NoError(t, err)
+	require.Len(t, files, n)
+	ds := decoders()
+	r := rand.New(rand.NewSource(4))
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		require.NoError(t, err)
+		comparePicture(t, ds, r, sampleCase{args: []string{f}}, data)
+	}
+	t.Logf("%d pictures equal", n)
+}
+
 func comparePicture(t *testing.T, ds map[string]*Decoder, r *rand.Rand, c fmt.Stringer, data []byte) {
 	for _, scale := range []int{1, 2, 4, 8} {
 		w, h, want := pnm(t, pipe(t, data, "djpeg", "-pnm", "-scale", fmt.Sprintf("1/%d", scale)))

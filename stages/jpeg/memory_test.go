@@ -3,6 +3,7 @@ package jpeg
 import (
 	"image"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -49,4 +50,35 @@ func TestCoefficientsAreZeroBetweenPictures(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestMemoryIsEstimatedFromAbove(t *testing.T) {
+	for _, g := range goldens(t) {
+		data := read(t, g.name)
+		info, err := Header(data)
+		require.NoError(t, err)
+		for _, d := range decoders() {
+			_, _, err := decode(t, d, data, Options{})
+			require.NoError(t, err)
+			took := int(unsafe.Sizeof(*d)) + cap(d.flat) + cap(d.rgb)
+			for k := range 4 {
+				c := &d.planes[k]
+				took += 2*cap(c.coef) + cap(c.last) + cap(c.ring) + cap(c.line) + 2*cap(c.store) + cap(c.ends) + 8*cap(c.nonzero)
+				if d.tab.dc[k] != nil {
+					took += int(unsafe.Sizeof(*d.tab.dc[k]))
+				}
+				if d.tab.ac[k] != nil {
+					took += int(unsafe.Sizeof(*d.tab.ac[k]))
+				}
+				if d.tab.prog[k] != nil {
+					took += int(unsafe.Sizeof(*d.tab.prog[k]))
+				}
+			}
+			assert.LessOrEqual(t, int64(took), info.Memory(), g.name)
+		}
+	}
+	info := Info{Width: 8000, Height: 6000, Components: 3, Sampling: [4][2]int{{2, 2}, {1, 1}, {1, 1}}}
+	assert.Less(t, info.Memory(), int64(3<<20))
+	info.Buffered = true
+	assert.Greater(t, info.Memory(), int64(8000*6000*3))
 }
