@@ -1,23 +1,47 @@
 package graph
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
 	"github.com/penstock-go/penstock/graph/internal/engine"
 	"github.com/penstock-go/penstock/graph/item"
 )
 
-// bodyOf makes a worker's body of a transform.
-func bodyOf[A, B any](b *builder, s *stageRun, hin *hooks[A], hout *hooks[B], t Transform[A, B]) (engine.Body[A, B], error) {
-	w := &body[A, B]{s: s, call: b.newCall(s.n), hin: hin, hout: hout, skip: s.skipsAny()}
+// workerOf makes one worker's body, and what closes it. own, if not nil, makes functions that belong to one worker.
+func workerOf[A, B any](b *builder, s *stageRun, hin *hooks[A], hout *hooks[B], t Transform[A, B], own func(context.Context) (Transform[A, B], error)) (engine.Body[A, B], func() error, error) {
+	w := &body[A, B]{s: s, run: b.eng, call: b.newCall(s.n), hin: hin, hout: hout, skip: s.skipsAny(), owns: own != nil}
+	o := &s.n.opts
+	w.attempts, w.careful = max(1, o.attempts), s.skipsAny() || o.attempts > 1 || o.timeout > 0
+	renew := func() (Transform[A, B], error) { return t, nil }
+	if own != nil {
+		renew = func() (Transform[A, B], error) { return own(b.eng.Context()) }
+	}
+	var err error
+	if t, err = renew(); err != nil {
+		return nil, nil, err
+	}
+	if o.timeout > 0 {
+		w.timed = &timed[A, B]{w: w, t: t, renew: renew, limit: o.timeout}
+	}
+	closing := func() error {
+		if w.timed != nil {
+			t = w.timed.t
+		}
+		if own == nil || t.Close == nil {
+			return nil
+		}
+		return t.Close()
+	}
 	switch {
 	case t.Map != nil:
 		w.fn = t.Map
 		w.fuse(b)
-		if !w.skip {
-			return w.maps, nil
+		if !w.careful {
+			return w.maps, closing, nil
 		}
 		w.one = w.mapOne
 	case t.Choose != nil:
@@ -27,9 +51,9 @@ func bodyOf[A, B any](b *builder, s *stageRun, hin *hooks[A], hout *hooks[B], t 
 		w.emitting(t.Emit)
 		w.one = w.emitOne
 	default:
-		return nil, fmt.Errorf("a %s transform sets none of Map, Choose, Emit and Group", s.n.kind)
+		return nil, nil, fmt.Errorf("a %s transform sets none of Map, Choose, Emit and Group", s.n.kind)
 	}
-	return w.each, nil
+	return w.each, closing, nil
 }
 
 // fuse readies the calls of the members of a fused stage, and gives the last one its place in the batch.
@@ -54,6 +78,12 @@ type body[A, B any] struct {
 	hin      *hooks[A]
 	hout     *hooks[B]
 	skip     bool
+	careful  bool // panics are failures of one item, which may be skipped or tried again
+	attempts int
+	attempt  int // of the item that failed last
+	run      *engine.Run
+	timed    *timed[A, B] // nil without a timeout
+	owns     bool         // its functions are its own
 	fn       func(*Call, A) (B, error)
 	choose   func(*Call, A) (B, bool, error)
 	emit     func(*Call, A, func(B)) error
@@ -122,7 +152,7 @@ func (w *body[A, B]) each(in []edge.Cell[A], out *engine.Out[B]) (int, error) {
 		}
 		out.Cur = i
 		w.call.at(&c.Tag)
-		if err := w.try(c, out); err != nil {
+		if err := w.tries(c, out); err != nil {
 			if !w.skip || !w.s.skipsFor(err) {
 				return i, err
 			}
@@ -135,25 +165,52 @@ func (w *body[A, B]) each(in []edge.Cell[A], out *engine.Out[B]) (int, error) {
 	return len(in), nil
 }
 
-// try works on one input; where failing items are skipped a panic is such a failure.
+// try works on one input; where failing items are skipped or tried again, a panic is such a failure.
 func (w *body[A, B]) try(c *edge.Cell[A], out *engine.Out[B]) error {
-	if !w.skip {
+	if w.timed != nil {
+		return w.timed.try(c, out)
+	}
+	if !w.careful {
 		return w.one(c, out)
 	}
 	return engine.Safely(func() error { return w.one(c, out) })
 }
 
+// tries works on one input, and again while its error is temporary and attempts are left.
+func (w *body[A, B]) tries(c *edge.Cell[A], out *engine.Out[B]) error {
+	for w.attempt = 1; ; w.attempt++ {
+		w.emitted = 0
+		err := w.try(c, out)
+		if err == nil || w.attempt >= w.attempts || !isTemporary(err) || w.emitted > 0 {
+			return err
+		}
+		w.s.m.Retried.Add(1)
+		if !w.run.Pause(w.backoff(&c.Tag)) {
+			return err
+		}
+	}
+}
+
+// backoff is the pause before the next attempt: it doubles each time, and up to half of it is taken off by chance, so
+// that workers which failed together do not come back together.
+func (w *body[A, B]) backoff(t *edge.Tag) time.Duration {
+	d := w.s.n.opts.backoff << min(w.attempt-1, 16)
+	r := newRand(w.call.key^uint64(w.attempt), posOf(t))
+	return d - time.Duration(r.Float64()*float64(d)/2)
+}
+
 // skipOne leaves a mark in an item's place.
 func (w *body[A, B]) skipOne(c *edge.Cell[A], err error, out *engine.Out[B]) {
 	key := failedKey(w.hin, c, err)
-	w.s.charge(err, &c.Tag, skippedItems).skipped(key, err)
+	at := w.s.charge(err, &c.Tag, skippedItems)
+	at.skipped(SkipNote{Key: key, Pos: posOf(&c.Tag), Attempt: w.attempt}, err)
 	tag := c.Tag
 	tag.Ext = edge.NewExt()
-	tag.Ext.Key = key
+	tag.Ext.Key, tag.Ext.Err = key, err
 	if c.Ext != nil {
 		tag.Ext.Child = c.Ext.Child
 	}
-	tag.Flags |= edge.Skipped
+	tag.Flags |= edge.Skipped | edge.NewMark
 	w.hin.dropQuietly(c)
 	var none B
 	out.Put(none, &tag)
@@ -194,9 +251,7 @@ func (w *body[A, B]) emitting(f func(*Call, A, func(B)) error) {
 	w.emit = f
 	w.emitFn = func(v B) {
 		if !w.out.Stream() {
-			if w.hout.release != nil {
-				w.hout.release(v)
-			}
+			w.release(v)
 			return
 		}
 		t := w.tag
@@ -224,6 +279,11 @@ func (w *body[A, B]) emitOne(c *edge.Cell[A], out *engine.Out[B]) error {
 	if err := w.emit(w.call, c.V, w.emitFn); err != nil {
 		return err // what was emitted before stays: whether it was handed over already depends on the buffer
 	}
+	return w.emittedAll(c, out)
+}
+
+// emittedAll ends an input whose outputs have all been put.
+func (w *body[A, B]) emittedAll(c *edge.Cell[A], out *engine.Out[B]) error {
 	w.tag.Ext = nil
 	if w.emitted == 0 {
 		out.Passed(&c.Tag)
@@ -252,4 +312,10 @@ func keyIn(err error) string {
 		return k.key
 	}
 	return ""
+}
+
+func (w *body[A, B]) release(v B) {
+	if w.hout.release != nil {
+		w.hout.release(v)
+	}
 }

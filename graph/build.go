@@ -92,7 +92,13 @@ func (p *Pipeline) checkNode(n *node) {
 	if o.onError != "" && o.onError != Fail && o.onError != Skip {
 		p.problem(n, "on_error", "field_value", "on_error must be fail or skip, got %q", string(o.onError))
 	}
+	p.checkFaults(n)
 	p.checkEffect(n)
+	if c, ok := o.sampler.(Checker); ok && n.role == sourceRole {
+		for _, err := range flatten(c.Check()) {
+			p.problem(n, "sampler", "field_value", "%s: %s", kindOf(c), err)
+		}
+	}
 	if c, ok := n.decl.(Checker); ok {
 		for _, err := range flatten(c.Check()) {
 			var f *FieldError
@@ -100,6 +106,36 @@ func (p *Pipeline) checkNode(n *node) {
 				p.problem(n, f.Field, f.Code, "%s", f.Msg)
 			} else {
 				p.problem(n, "", "field_value", "%s", err)
+			}
+		}
+	}
+}
+
+// checkFaults looks at what is to become of items that fail.
+func (p *Pipeline) checkFaults(n *node) {
+	o := &n.opts
+	if o.maxSkips < 0 {
+		p.problem(n, "on_error", "field_range", "max_count must be at least 1, or 0 for any number, got %d", o.maxSkips)
+	}
+	if !(o.maxSkipRate >= 0 && o.maxSkipRate <= 1) {
+		p.problem(n, "on_error", "field_range", "max_rate must be above 0 and at most 1, or 0 for any share, got %g", o.maxSkipRate)
+	}
+	if (o.maxSkips > 0 || o.maxSkipRate > 0) && o.onError != Skip {
+		p.hint(n, "on_error", "no_effect", "bounds of skips have no effect without on_error: skip")
+	}
+	if o.set["retry"] && (o.attempts < 1 || o.attempts > MaxAttempts) {
+		p.problem(n, "retry", "field_range", "attempts must be from 1 to %d, got %d", MaxAttempts, o.attempts)
+	}
+	if o.backoff < 0 {
+		p.problem(n, "retry", "field_range", "backoff must not be negative, got %v", o.backoff)
+	}
+	if o.set["timeout"] && o.timeout <= 0 {
+		p.problem(n, "timeout", "field_range", "timeout must be above 0, got %v", o.timeout)
+	}
+	if n.role == sinkRole || n.role == mergeRole {
+		for _, key := range []string{"retry", "timeout"} {
+			if o.set[key] {
+				p.problem(n, key, "serial_stage", "a %s has no %s", map[role]string{sinkRole: "sink", mergeRole: "merge"}[n.role], key)
 			}
 		}
 	}
@@ -155,6 +191,9 @@ func (p *Pipeline) checkSchema(n *node) {
 		return
 	}
 	out, err := s.Schema(in)
+	if sampler, ok := n.opts.sampler.(Shaper); ok && err == nil && n.role == sourceRole {
+		out, err = sampler.Schema(out)
+	}
 	if err != nil {
 		out = item.Schema{Open: true}
 		var se *item.SchemaError
@@ -199,6 +238,8 @@ func flatten(err error) []error {
 const (
 	MaxWorkers = 16384
 	MaxBuffer  = 1 << 20
+	// MaxAttempts bounds the attempts of [Retry].
+	MaxAttempts = 100
 )
 
 // Schema is the schema of a stage's output, as far as the declaration tells. Call it after Build.
@@ -257,6 +298,18 @@ func (o *options) describe(b *strings.Builder) {
 	}
 	if o.onError != "" && o.onError != Fail {
 		fmt.Fprintf(b, " on_error=%s", o.onError)
+	}
+	if o.maxSkips > 0 {
+		fmt.Fprintf(b, " max_count=%d", o.maxSkips)
+	}
+	if o.maxSkipRate > 0 {
+		fmt.Fprintf(b, " max_rate=%g", o.maxSkipRate)
+	}
+	if o.attempts > 0 {
+		fmt.Fprintf(b, " retry=%d backoff=%v", o.attempts, o.backoff)
+	}
+	if o.timeout > 0 {
+		fmt.Fprintf(b, " timeout=%v", o.timeout)
 	}
 	if o.sampler != nil {
 		fmt.Fprintf(b, " sampler=%s%+v", kindOf(o.sampler), o.sampler)

@@ -40,7 +40,7 @@ func (b *builder) fuse() {
 		return
 	}
 	for _, head := range b.p.nodes {
-		if head.role != stageRole || b.fused[head] != nil {
+		if head.role != stageRole || b.fused[head] != nil || head.opts.set["retry"] || head.opts.set["timeout"] {
 			continue
 		}
 		g := &group{decl: head.decl, members: []*node{head}}
@@ -72,7 +72,7 @@ func (b *builder) fuse() {
 // member's failures are treated as it says.
 func (n *node) pinsNothing() bool {
 	o := &n.opts
-	return o.workers == 0 && o.buffer == 0 && o.window == 0 && !o.set["order"] && !o.waits
+	return o.workers == 0 && o.buffer == 0 && o.window == 0 && !o.set["order"] && !o.set["retry"] && !o.set["timeout"] && !o.waits
 }
 
 // skipsAny says whether the stage, or one that it works for, skips failing items; skipsFor whether the one does that an

@@ -65,7 +65,8 @@ func openIterable[T any](b *builder, s *stageRun, number int, r Reader[T]) error
 			if t.Ext.Key = keyIn(err); t.Ext.Key == "" {
 				t.Ext.Key = posOf(t).String()
 			}
-			s.skipped(t.Ext.Key, err)
+			s.skipped(SkipNote{Key: t.Ext.Key, Pos: posOf(t)}, err)
+			t.Ext.Err = err
 		}
 	}
 	finish(b, s, &h, &e.Finish, &e.Hash)

@@ -54,22 +54,26 @@ type stageRun struct {
 	absorbed []*stageRun // that it works for
 	charged  *absorbedMeters
 
+	run   *Run
 	mu    sync.Mutex
 	skips []SkipNote
 }
 
-// SkipNote is one of the first skipped items of a stage.
-type SkipNote struct{ Stage, Key, Err string }
-
-// maxSkipNotes bounds the skips that a run remembers with their messages.
+// maxSkipNotes bounds the skips of a stage that a run remembers with their messages.
 const maxSkipNotes = 100
 
-func (s *stageRun) skipped(key string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.skips) < maxSkipNotes {
-		s.skips = append(s.skips, SkipNote{s.n.id, key, err.Error()})
+// skipped notes an item that was left out.
+func (s *stageRun) skipped(n SkipNote, err error) {
+	n.Stage, n.Err, n.Offset = s.n.id, err.Error(), offsetIn(err)
+	if n.Attempt == 0 {
+		n.Attempt = 1
 	}
+	s.mu.Lock()
+	if len(s.skips) < maxSkipNotes {
+		s.skips = append(s.skips, n)
+	}
+	s.mu.Unlock()
+	s.run.told(n)
 }
 
 // memory lends recycled buffers of a pool.
@@ -100,7 +104,7 @@ func (m *memory) Back(b *item.Buffer, full []byte) {
 
 // begin makes the run's record of a stage.
 func (b *builder) begin(n *node) *stageRun {
-	s := &stageRun{n: n, m: &meter.Stage{ID: n.id, No: n.no}, load: CPU, workers: 1}
+	s := &stageRun{n: n, run: b.run, m: &meter.Stage{ID: n.id, No: n.no}, load: CPU, workers: 1}
 	if l, ok := n.decl.(Loader); ok {
 		s.load = l.Load()
 	}
@@ -187,6 +191,11 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 		}
 		b.eng.Quietly(s.n.id, func() { h.drop(c) })
 	})
+	b.late(func() { // a stage may work for others by then
+		if s.skipsAny() {
+			e.OnMark = b.capsOf(s)
+		}
+	})
 	if s.slabbed {
 		b.run.widen = append(b.run.widen, e.Widen)
 	}
@@ -248,17 +257,8 @@ func openStage[A, B any](b *builder, n *node, st Stage[A, B]) error {
 	hin, hout := hooksOf[A](b.index), hooksOf[B](b.index)
 	e := &engine.Stage[A, B]{
 		Meter: s.m, Workers: s.workers, In: in, Out: out,
-		Open: func(worker int) (engine.Body[A, B], func() error, error) {
-			t, closing := tr, (func() error)(nil)
-			if tr.NewWorker != nil {
-				var err error
-				if t, err = tr.NewWorker(b.eng.Context()); err != nil {
-					return nil, nil, err
-				}
-				closing = t.Close
-			}
-			body, err := bodyOf(b, s, &hin, &hout, t)
-			return body, closing, err
+		Open: func(int) (engine.Body[A, B], func() error, error) {
+			return workerOf(b, s, &hin, &hout, tr, tr.NewWorker)
 		},
 		Drop:     hin.dropQuietly,
 		Wrap:     wrapper(b, s, &hin, "process"),
@@ -380,6 +380,8 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 	for i := range calls {
 		calls[i] = b.newCall(s.n)
 	}
+	var capped sync.Mutex
+	caps := b.capsOf(s)
 	e := &engine.Group[A, B, item.Row]{
 		Meter: s.m, Workers: s.workers, In: in, Out: out,
 		Size: g.Size, DropLast: g.DropLast, Skip: s.n.skips(), Fresh: g.Fresh,
@@ -415,10 +417,21 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 			*to = *from
 			to.Pos, to.StandIn = pos, true
 		},
-		Drop:    h.dropQuietly,
-		Wrap:    wrapper(b, s, &h, "process"),
-		Skipped: func(c *edge.Cell[A], err error) { s.skipped(failedKey(&h, c, err), err) },
-		Key:     h.keyOf,
+		Drop: h.dropQuietly,
+		Wrap: wrapper(b, s, &h, "process"),
+		Skipped: func(c *edge.Cell[A], err error) error {
+			key := failedKey(&h, c, err)
+			t := c.Tag
+			t.Ext = &edge.Ext{Key: key, Err: err}
+			capped.Lock()
+			over := caps(&t, s.m.In.Load())
+			capped.Unlock()
+			if over == nil {
+				s.skipped(SkipNote{Key: key, Pos: posOf(&c.Tag)}, err)
+			}
+			return over
+		},
+		Key: h.keyOf,
 	}
 	s.more = func(slabs int) { e.Slabs += slabs }
 	b.groups = append(b.groups, func(t *meter.Trail) {

@@ -1,5 +1,7 @@
 package graph
 
+import "time"
+
 // Option is a setting that every stage has. Its name is that of the YAML key.
 type Option func(*options)
 
@@ -9,6 +11,11 @@ type options struct {
 	onError                 Policy
 	sampler                 Sampling
 	waits                   bool
+	maxSkips                int64   // 0: any number
+	maxSkipRate             float64 // 0: any share
+	attempts                int     // of an item whose error is temporary; 0: one
+	backoff                 time.Duration
+	timeout                 time.Duration // 0: none
 	kind                    string
 	set                     map[string]bool // which were given
 }
@@ -56,6 +63,24 @@ func OnError(p Policy) Option { return func(o *options) { o.onError = p; o.mark(
 
 // Sampler sets the order in which a map-style source is read. The default is its own.
 func Sampler(s Sampling) Option { return func(o *options) { o.sampler = s; o.mark("sampler") } }
+
+// MaxSkips bounds the items that a stage with [Skip] may leave out: count in all, and rate as a share of the items that
+// have passed, looked at from the hundredth item on. 0 is no bound. The item that goes beyond ends the run, the same one
+// for any number of workers.
+func MaxSkips(count int64, rate float64) Option {
+	return func(o *options) { o.maxSkips, o.maxSkipRate = count, rate; o.mark("on_error") }
+}
+
+// Retry tries an item again whose error is marked as temporary (see [Temporary]): at most attempts times in all, waiting
+// backoff before the second one and twice as long before each that follows, less up to half of it at random.
+func Retry(attempts int, backoff time.Duration) Option {
+	return func(o *options) { o.attempts, o.backoff = attempts, backoff; o.mark("retry") }
+}
+
+// Timeout bounds the time of one call for one item. A call that takes longer fails with [ErrTimeout], which is a
+// temporary error. One that does not return then, although its context has ended, is abandoned: the run goes on without
+// it, and it is counted.
+func Timeout(d time.Duration) Option { return func(o *options) { o.timeout = d; o.mark("timeout") } }
 
 // Waits says that a plain function spends its time waiting for something else than the processor.
 func Waits() Option { return func(o *options) { o.waits = true } }

@@ -25,6 +25,7 @@ type Pipeline struct {
 	noHash bool
 	noTime bool
 	warmup int64
+	onSkip func(SkipNote)
 	limit  int64 // deliveries; 0: none
 
 	buffers item.Memory // instead of the engine's

@@ -35,6 +35,7 @@ type Run struct {
 	cpuUsed     time.Duration
 	gcUsed      time.Duration
 
+	telling  sync.Mutex
 	mu       sync.Mutex
 	warnings []string
 }
@@ -159,6 +160,15 @@ func (r *Run) Wait() error {
 		r.cpuUsed, r.gcUsed = host.CPUTime()-r.cpu, gcPauses()-r.pauses
 	})
 	return r.err
+}
+
+// told passes a skip on to who asked for them.
+func (r *Run) told(n SkipNote) {
+	if f := r.p.onSkip; f != nil {
+		r.telling.Lock()
+		defer r.telling.Unlock()
+		f(n)
+	}
 }
 
 // Skips lists the first skipped items with their errors, by stage in order of declaration.

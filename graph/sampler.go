@@ -12,6 +12,38 @@ type Places interface {
 	Index(epoch, place int64) int64
 }
 
+// What follows are optional methods of a Sampling, which are asked for when the source has been opened.
+type (
+	// Labeled goes by the classes of the items. It gets [Reader.Label], which is nil where the source does not tell
+	// them, and gives the sampling that is used.
+	Labeled interface {
+		Labeled(label func(index int64) int64) (Sampling, error)
+	}
+	// Joiner makes one item of several, so that a place is a whole group of them: the reader that it gives has the
+	// groups' number as its length. [Shaper], if it has that too, gets the schema of the source's own items.
+	Joiner[T any] interface {
+		Join(r Reader[T]) (Reader[T], Sampling, error)
+	}
+)
+
+// placesOf asks a sampling for the order of a source that is open.
+func placesOf[T any](s Sampling, r Reader[T], seed uint64) (Reader[T], Places, error) {
+	if l, ok := s.(Labeled); ok {
+		var err error
+		if s, err = l.Labeled(r.Label); err != nil {
+			return r, nil, err
+		}
+	}
+	if j, ok := s.(Joiner[T]); ok {
+		var err error
+		if r, s, err = j.Join(r); err != nil {
+			return r, nil, err
+		}
+	}
+	places, err := s.Places(r.Len, seed)
+	return r, places, err
+}
+
 // inOrder is the source's own order.
 type inOrder int64
 

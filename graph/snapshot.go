@@ -124,6 +124,7 @@ type StageStats struct {
 	Dropped           int64
 	Failed            int64
 	Retried           int64
+	Abandoned         int64 // calls that ignored their context and were left behind
 	InFlight          int64
 	WaitIn            time.Duration
 	Busy              time.Duration

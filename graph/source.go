@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -60,9 +61,9 @@ func openSource[T any](b *builder, n *node, src Source[T]) error {
 		return b.wrapOpen(s, -1, "open", errors.New("the source sets neither At nor Read"))
 	}
 	places := Places(inOrder(r.Len))
-	if n.opts.sampler != nil {
+	if n.opts.sampler != nil && r.Len > 0 {
 		if err = engine.Safely(func() (err error) {
-			places, err = n.opts.sampler.Places(r.Len, stageKey(b.p.seed, n.id))
+			r, places, err = placesOf(n.opts.sampler, r, stageKey(b.p.seed, n.id))
 			return err
 		}); err != nil {
 			return b.wrapOpen(s, -1, "open", err)
@@ -96,21 +97,20 @@ func sourceStage[T any](b *builder, s *stageRun, in *edge.Edge[struct{}], read f
 	out := newEdge[T](b, s)
 	hin, hout := hooksOf[struct{}](b.index), hooksOf[T](b.index)
 	wrap := wrapper(b, s, &hin, "read")
+	reads := func(r Reader[T]) Transform[struct{}, T] {
+		return Transform[struct{}, T]{Map: func(c *Call, _ struct{}) (T, error) { return read(r, c) }, Close: r.Close}
+	}
+	var own func(context.Context) (Transform[struct{}, T], error)
+	if r.NewWorker != nil {
+		own = func(ctx context.Context) (Transform[struct{}, T], error) {
+			mine, err := r.NewWorker(ctx)
+			return reads(mine), err
+		}
+	}
 	e := &engine.Stage[struct{}, T]{
 		Meter: s.m, Workers: s.workers, In: in, Out: out,
-		Open: func(worker int) (engine.Body[struct{}, T], func() error, error) {
-			mine, closing := r, (func() error)(nil)
-			if r.NewWorker != nil {
-				var err error
-				if mine, err = r.NewWorker(b.eng.Context()); err != nil {
-					return nil, nil, err
-				}
-				closing = mine.Close
-			}
-			body, err := bodyOf(b, s, &hin, &hout, Transform[struct{}, T]{
-				Map: func(c *Call, _ struct{}) (T, error) { return read(mine, c) },
-			})
-			return body, closing, err
+		Open: func(int) (engine.Body[struct{}, T], func() error, error) {
+			return workerOf(b, s, &hin, &hout, reads(r), own)
 		},
 		Drop:     hin.drop,
 		Wrap:     wrap,

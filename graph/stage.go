@@ -20,6 +20,8 @@ type Reader[T any] struct {
 	At func(c *Call, index int64) (T, error)
 	// Size, if set, tells how many bytes are stored for an index, before they are read. 0 is unknown.
 	Size func(index int64) int64
+	// Label, if set, tells the class of an index, from 0, without reading it; -1 is none. Samplers go by it.
+	Label func(index int64) int64
 
 	// Splits is the number of parts in which an iterable can be read forward. It is a property of the data.
 	Splits int

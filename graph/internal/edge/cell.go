@@ -11,6 +11,7 @@ import (
 const (
 	Skipped uint16 = 1 << iota // a mark in place of an item that was skipped: it has no value
 	Padding                    // delivered before
+	NewMark                    // a mark that has not left its own stage yet
 )
 
 // Tag is what travels beside a value.
@@ -36,6 +37,7 @@ type Cell[T any] struct {
 type Ext struct {
 	Child string // path of flat-map outputs
 	Key   string // of a skipped item
+	Err   error  // why it was skipped; until the mark leaves its stage
 	Hash  uint64
 	Count int   // inputs that a group's output holds
 	Hold  *Hold // bytes reserved for the item

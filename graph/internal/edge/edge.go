@@ -53,6 +53,11 @@ type Edge[T any] struct {
 
 	starving atomic.Int32
 
+	// OnMark, if set, sees each new mark as it enters the ring, in order: it is number passed. An error ends the edge
+	// before the mark.
+	OnMark func(t *Tag, passed int64) error
+	fault  error
+
 	// Source and Group are hooks of the consuming stage, called under the lock.
 	Source func(buf []Cell[T], k int) (_ []Cell[T], done bool)
 	Group  func(first []Cell[T], lo int64) int
@@ -166,6 +171,9 @@ func (e *Edge[T]) push(cells []Cell[T], now int64) int {
 	if n <= 0 {
 		return 0
 	}
+	if e.OnMark != nil {
+		n = e.inspect(cells[:n])
+	}
 	e.grow(room)
 	e.account(now)
 	mask := len(e.ring) - 1
@@ -193,6 +201,33 @@ func (e *Edge[T]) push(cells []Cell[T], now int64) int {
 		e.takers.wakeOne()
 	}
 	return n
+}
+
+// inspect shows new marks to OnMark and says how many cells may pass.
+func (e *Edge[T]) inspect(cells []Cell[T]) int {
+	for i := range cells {
+		c := &cells[i]
+		if c.Flags&NewMark == 0 {
+			continue
+		}
+		if e.fault = e.OnMark(&c.Tag, e.stats.In+int64(i)+1); e.fault != nil {
+			return i
+		}
+		c.Flags &^= NewMark
+		c.Ext.Err = nil
+	}
+	return len(cells)
+}
+
+// faulty ends the edge within a part, if a mark in it was one too many.
+func (e *Edge[T]) faulty(p *Part[T]) bool {
+	if e.fault == nil || e.ended {
+		return false
+	}
+	e.giveUp(p.Cells[p.off:])
+	p.off = len(p.Cells)
+	e.finish(e.fault)
+	return true
 }
 
 // pop copies n items out of the ring's first run.

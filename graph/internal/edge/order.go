@@ -164,6 +164,9 @@ func (e *Edge[T]) putUnordered(p *Part[T], now int64) bool {
 		return false
 	}
 	p.off += e.push(p.Cells[p.off:], now)
+	if e.faulty(p) {
+		return true
+	}
 	if p.off < len(p.Cells) {
 		return false
 	}
@@ -213,6 +216,9 @@ func (e *Edge[T]) putOldest(p *Part[T], now int64) bool {
 		o.hole(p.Hole)
 	}
 	p.off += e.push(p.Cells[p.off:], now)
+	if e.faulty(p) {
+		return true
+	}
 	if p.off < len(p.Cells) {
 		return false
 	}
@@ -245,6 +251,9 @@ func (e *Edge[T]) release(now int64) {
 			o.hole(p.Hole)
 		}
 		p.off += e.push(p.Cells[p.off:], now)
+		if e.faulty(p) {
+			return
+		}
 		if p.off < len(p.Cells) {
 			return
 		}

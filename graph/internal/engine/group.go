@@ -37,7 +37,8 @@ type Group[A, B, M any] struct {
 	StandIn func(to, from *M)
 	Drop    func(*edge.Cell[A])
 	Wrap    func(worker int, c *edge.Cell[A], err error, stack []byte) error
-	Skipped func(c *edge.Cell[A], err error)
+	// Skipped notes a row that is left out; an error says that there are too many.
+	Skipped func(c *edge.Cell[A], err error) error
 	Key     func(*edge.Cell[A]) string
 
 	live    atomic.Int32
@@ -410,14 +411,19 @@ func (w *filler[A, B, M]) rows(cells []edge.Cell[A], at grant[B, M], err error) 
 		if rerr == nil {
 			rerr, stack = w.fill(at.s.v, row, c)
 		}
+		left := rerr != nil && g.Skip && err == nil
+		if left {
+			if over := g.Skipped(c, rerr); over != nil {
+				left, rerr = false, over
+			}
+		}
 		switch {
 		case rerr == nil:
 			c.End()
 			at.s.filled[row] = true
 			done++
-		case g.Skip && err == nil:
+		case left:
 			skipped++
-			g.Skipped(c, rerr)
 			at.s.bad[row] = true
 			at.s.nbad.Add(1)
 			g.Drop(c)

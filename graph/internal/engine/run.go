@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/penstock-go/penstock/graph/internal/meter"
 )
@@ -128,3 +129,18 @@ func (r *Run) Cancelled() error {
 	}
 	return context.Cause(r.ctx)
 }
+
+// Pause waits for d. False: the run has ended.
+func (r *Run) Pause(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-r.ctx.Done():
+		return false
+	}
+}
+
+// Loose starts a goroutine that Wait does not join: a call that may never return.
+func (r *Run) Loose(f func()) { go f() }

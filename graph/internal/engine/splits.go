@@ -171,7 +171,7 @@ func (s *Splits[T]) split(l *splitLane[T], t turn) bool {
 		s.Meter.Skipped.Add(1)
 		s.Skip(&end, err)
 		mark := end
-		mark.Flags |= edge.Skipped
+		mark.Flags |= edge.Skipped | edge.NewMark
 		if mark.Ext == nil {
 			mark.Ext = edge.NewExt()
 		}

@@ -10,7 +10,7 @@ type Stage struct {
 	ID string
 	No int // in order of declaration
 
-	In, Done, Out, Filtered, Skipped, StandIns, Dropped, Failed, Lost, BytesOut atomic.Int64
+	In, Done, Out, Filtered, Skipped, StandIns, Dropped, Failed, Lost, Retried, Abandoned, BytesOut atomic.Int64
 
 	Service Histogram
 	Sliced  atomic.Bool // service times are means over slices
