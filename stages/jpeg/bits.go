@@ -11,7 +11,7 @@ const (
 
 // source hands out the entropy-coded bytes of a scan with the stuffed zeros taken out. The hot loops keep acc, n and p in
 // registers and refill by one big-endian load: acc holds n good bits at its top, buf[p] is the next byte to be or-ed in.
-// Behind the last byte come zeros or stale bytes; who decodes must compare overrun with zero before trusting the last codes.
+// Behind the last byte come zeros, then stale bytes: who decodes must ask overrun before trusting the last codes.
 type source struct {
 	data   []byte
 	raw    int // next byte of data
@@ -21,6 +21,7 @@ type source struct {
 	n      uint
 	p, end int
 	odd    bool // a 0xFF was stuffed with more than a zero, so pos is off
+	clean  bool // put zeros behind the end as far as an MCU can run, for lenient decodes, which may keep what came of them
 	marker bool // nothing but a marker or the end of the data lies ahead
 	buf    [bufLen + margin]byte
 }
@@ -81,7 +82,11 @@ func (s *source) fill() {
 		s.raw = j + 1
 	}
 	s.end = e
-	clear(s.buf[e : e+margin])
+	over := margin
+	if s.clean && s.marker {
+		over = slack
+	}
+	clear(s.buf[e:min(e+over, len(s.buf))])
 }
 
 // toMarker gives up what is left before the next marker and tells its place, len(data) when there is none.

@@ -147,6 +147,45 @@ func TestTwinsAgreeOnDamagedPictures(t *testing.T) {
 	t.Logf("decoded, by whole: %v", kinds)
 }
 
+func TestADamagedPictureDecodesTheSameWhateverCameBefore(t *testing.T) {
+	var names []string
+	for _, g := range goldens(t) {
+		names = append(names, g.name)
+	}
+	r := rand.New(rand.NewSource(6))
+	for range 1500 {
+		data := append([]byte(nil), read(t, names[r.Intn(len(names))])...)
+		for range 1 + r.Intn(4) {
+			data[20+r.Intn(len(data)-20)] = byte(r.Intn(256))
+		}
+		if info, err := Header(data); err != nil || info.Width*info.Height > 1<<20 {
+			continue
+		}
+		want, _, err := decode(t, new(Decoder), data, Options{Lenient: true})
+		for name, d := range decoders() {
+			_, _, _ = decode(t, d, read(t, names[r.Intn(len(names))]), Options{Scale: 1 << r.Intn(4)})
+			got, _, again := decode(t, d, data, Options{Lenient: true})
+			require.Equal(t, err == nil, again == nil)
+			if err == nil {
+				require.True(t, bytes.Equal(want, got), name)
+			}
+		}
+	}
+}
+
+func TestASecondScanOfASequentialComponentIsDamage(t *testing.T) {
+	data := read(t, "apart.jpg")
+	scan := bytes.LastIndex(data, []byte{0xFF, mSOS})
+	twice := append(append([]byte(nil), data[:len(data)-2]...), data[scan:]...)
+	for _, d := range decoders() {
+		_, _, err := decode(t, d, twice, Options{})
+		assert.ErrorIs(t, err, ErrDamaged)
+		_, res, err := decode(t, d, twice, Options{Lenient: true})
+		require.NoError(t, err)
+		assert.False(t, res.Whole)
+	}
+}
+
 func TestDamageBelowTheRegionGoesUnseen(t *testing.T) {
 	data := read(t, "fault_cut60.jpg")
 	_, res, err := decode(t, new(Decoder), data, Options{Region: image.Rect(0, 0, 96, 10)})

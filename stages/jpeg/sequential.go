@@ -53,7 +53,7 @@ func (d *Decoder) begin() error {
 	}
 	d.pred = [4]int32{}
 	d.dead, d.base, d.sought, d.prog.eobRun = 0, 0, true, 0
-	d.src.odd = false
+	d.src.odd, d.src.clean = false, d.lenient
 	d.src.seek(d.h.data, d.h.scan.data, 0, len(d.h.data))
 	return nil
 }

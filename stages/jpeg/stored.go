@@ -144,11 +144,15 @@ func (d *Decoder) wantScan() int {
 }
 
 // latch fixes the quantizers of components that appear for the first time: later ones under the same number do not count.
+// A sequential component appears once.
 func (d *Decoder) latch() error {
 	s := &d.h.scan
 	for i := range s.n {
 		k := s.comps[i].comp
 		c := &d.planes[k]
+		if !d.h.progressive && c.known[0] == 0 {
+			return fail(ErrDamaged, s.data, "component %d has a second scan", k)
+		}
 		if c.latched || c.y1 == 0 {
 			continue
 		}
