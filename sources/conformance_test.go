@@ -20,6 +20,8 @@ type sampleSource = graph.Source[*item.Sample]
 
 var shuffled = []graph.Option{graph.Sampler(sources.Shuffled{})}
 
+func sampled(s graph.Sampling) []graph.Option { return []graph.Option{graph.Sampler(s)} }
+
 func TestSourcesConform(t *testing.T) {
 	root := t.TempDir()
 	for i := range 11 {
@@ -34,7 +36,10 @@ func TestSourcesConform(t *testing.T) {
 			Refused: []sampleSource{sources.Slow{Count: -1}, sources.Slow{Delay: graph.Fixed(-1)}, sources.Slow{FeatureDim: -1}}},
 		"synthetic_images": {Source: sources.SyntheticImages{Count: 5, Width: 16, Height: 9}, N: 5, Same: true,
 			Refused: []sampleSource{sources.SyntheticImages{Width: -1}, sources.SyntheticImages{Height: 9000}, sources.SyntheticImages{Classes: -1}}},
-		"folder":           {Source: sources.Folder{Root: root}, N: 11, Same: true, Refused: []sampleSource{sources.Folder{}}},
+		"folder":         {Source: sources.Folder{Root: root}, N: 11, Same: true, Refused: []sampleSource{sources.Folder{}}},
+		"range, windows": {Source: struct{ sampleSource }{sources.Range{Count: 9}}, N: 4, Same: true, Options: sampled(sources.Windows{Length: 3, Stride: 2})},
+		"synthetic_images, class_balanced": {Source: sources.SyntheticImages{Count: 5, Width: 16, Height: 9, Classes: 2}, N: 8,
+			Options: sampled(sources.ClassBalanced{Batch: 4, Count: 8})},
 		"folder, shuffled": {Source: sources.Folder{Root: root}, N: 11, Options: shuffled},
 	} {
 		t.Run(name, func(t *testing.T) { graphtest.Source(t, c) })

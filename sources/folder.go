@@ -81,7 +81,8 @@ func (f Folder) Open(ctx context.Context, env *graph.Env) (graph.Reader[*item.Sa
 		env.Warn(line)
 	}
 	return graph.Reader[*item.Sample]{
-		Len: l.paths.Len(),
+		Len:   l.paths.Len(),
+		Label: l.label,
 		At: func(c *graph.Call, i int64) (*item.Sample, error) {
 			return fileSample(c, &l.paths, i, f.Root, l.label(i), f.MaxBytes)
 		},

@@ -33,7 +33,8 @@ func (l List) Open(context.Context, *graph.Env) (graph.Reader[*item.Sample], err
 		l.MaxBytes = defaultMaxBytes
 	}
 	return graph.Reader[*item.Sample]{
-		Len: l.Paths.Len(),
+		Len:   l.Paths.Len(),
+		Label: l.Label,
 		At: func(c *graph.Call, i int64) (*item.Sample, error) {
 			label := int64(-1)
 			if l.Label != nil {

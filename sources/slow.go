@@ -54,7 +54,8 @@ func (s Slow) Open(_ context.Context, env *graph.Env) (graph.Reader[*item.Sample
 	seed := env.Seed
 	worker := func(context.Context) (graph.Reader[*item.Sample], error) {
 		var z sleeper
-		return graph.Reader[*item.Sample]{Len: s.Count, At: func(c *graph.Call, i int64) (*item.Sample, error) {
+		label := func(i int64) int64 { return int64(shard.Hash(seed, uint64(i)) % slowClasses) }
+		return graph.Reader[*item.Sample]{Len: s.Count, Label: label, At: func(c *graph.Call, i int64) (*item.Sample, error) {
 			if err := z.sleep(c.Context(), s.Delay.Draw(c.Rand())); err != nil {
 				return nil, err
 			}

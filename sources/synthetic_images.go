@@ -51,10 +51,11 @@ func (s SyntheticImages) Open(_ context.Context, env *graph.Env) (graph.Reader[*
 	var first Painter
 	first.prepare()
 	worker := func(context.Context) (graph.Reader[*item.Sample], error) {
-		painter := Painter{grain: first.grain} // the stock of textures is only read
+		painter := Painter{grain: first.grain}           // the stock of textures is only read
 		file := make([]byte, 0, s.Width*s.Height/2+4096) // more than any has
-		return graph.Reader[*item.Sample]{Len: s.Count, At: func(c *graph.Call, i int64) (*item.Sample, error) {
-			class := int(i % int64(s.Classes))
+		label := func(i int64) int64 { return i % int64(s.Classes) }
+		return graph.Reader[*item.Sample]{Len: s.Count, Label: label, At: func(c *graph.Call, i int64) (*item.Sample, error) {
+			class := int(label(i))
 			file = painter.Append(file[:0], Picture{seed, i, class, s.Width, s.Height})
 			out := item.NewSample(indexKey(i))
 			out.Set(fieldImage, copied(c, file))

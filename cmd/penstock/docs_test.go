@@ -139,6 +139,18 @@ func TestExamplesOfKindsAreSound(t *testing.T) {
 	}
 }
 
+func TestExamplesOfSamplersAreSound(t *testing.T) {
+	c, err := newCatalog()
+	require.NoError(t, err)
+	for _, k := range c.Samplers() {
+		text := "pipeline: x\nstages:\n  " + exampleLine(k) + "\n  - {id: end, discard: {}}\n"
+		_, d := spec.Parse(k.Name, []byte(text), c, spec.Options{})
+		for _, x := range d {
+			assert.Equal(t, "schema", x.Code, "%v\n%s", x, text)
+		}
+	}
+}
+
 func TestExampleSpecsHaveNoProblems(t *testing.T) {
 	files, err := filepath.Glob("../../examples/*/*.yaml")
 	require.NoError(t, err)

@@ -155,12 +155,25 @@ nothing behind it; penstock kinds lists the kinds.
   window     how far finished items may run ahead of the oldest unfinished one:
              1 to %d, or auto; default auto
   order      of the output: input or completion; default input
-  on_error   fail ends the run, skip leaves the item out; default fail
-  sampler    order in which a source is read: sequential or shuffled; default
-             sequential
+  on_error   fail ends the run; skip leaves the item out, tells it and counts it;
+             {skip: {max_count: N, max_rate: 0.01}} bounds that: one more than N,
+             or a larger share of the items from the hundredth on, ends the run.
+             Default fail. Not for merge and sinks
+  retry      {attempts: 3, backoff: 100ms}: tries an item again whose error may
+             pass (a timeout, a busy system): 1 to %d attempts in all, default 3;
+             a pause before the second, default 100ms, which doubles with each
+             and is shortened by up to half at random. Not for merge and sinks
+  timeout    longest time of one call for one item, such as 500ms; longer is an
+             error. A call that does not end then is left behind and counted;
+             more of them than the stage has workers end the run. Default none.
+             Not for merge and sinks
+  sampler    order in which a source is read; default sequential. NAME, or
+             {NAME: {FIELDS}} for one with fields, of which {NAME: X} gives the
+             first: shuffled, {replacement: 1000}, {class_balanced: {batch: 64}}.
+             penstock kinds lists the samplers
 
-steps_per_epoch, rank, world, uneven, cache, retry, timeout and limits of skip are
-reserved; they are refused until they are built.
+steps_per_epoch, rank, world, uneven and cache are reserved; they are refused until
+they are built.
 
 Values
 
@@ -186,5 +199,5 @@ field takes. Anchors and aliases work; tags, merge keys and several documents ar
 refused.
 
 Limits: %s of text, %d values (aliases count each time), %d levels.
-`, spec.MaxStages, graph.MaxWorkers, graph.MaxBuffer, graph.MaxBuffer, registry.FormatSize(spec.MaxBytes), spec.MaxValues, spec.MaxDepth)
+`, spec.MaxStages, graph.MaxWorkers, graph.MaxBuffer, graph.MaxBuffer, graph.MaxAttempts, registry.FormatSize(spec.MaxBytes), spec.MaxValues, spec.MaxDepth)
 }

@@ -177,7 +177,7 @@ func typeLine(f registry.Field) string {
 
 func exampleLine(k registry.Kind) string {
 	if k.Role == registry.RoleSampler {
-		return "- {id: read, folder: {root: data}, sampler: " + k.Name + "}"
+		return "- {id: read, folder: {root: data}, " + k.Example + "}"
 	}
 	id := "work"
 	switch {

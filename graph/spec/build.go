@@ -308,12 +308,7 @@ func (s *stage) graphOptions() []graph.Option {
 	case "completion":
 		opts = append(opts, graph.Order(graph.CompletionOrder))
 	}
-	switch o.onError {
-	case "fail":
-		opts = append(opts, graph.OnError(graph.Fail))
-	case "skip":
-		opts = append(opts, graph.OnError(graph.Skip))
-	}
+	opts = append(opts, o.policies.graphOptions()...)
 	if o.sampler != nil {
 		opts = append(opts, graph.Sampler(o.sampler.AsSampler(o.samplerConfig)))
 	}

@@ -26,14 +26,15 @@ type settings struct {
 // options are the keys that every stage has, decoded. 0 and "" are what a Go program that gives no option gets.
 type options struct {
 	workers, buffer, window int
-	order, onError          string
+	order                   string
+	policies                policies
 	sampler                 *registry.Entry
 	samplerConfig           any
 }
 
 // notBuilt are reserved keys that nothing reads yet.
 var notBuilt = map[string]bool{
-	"steps_per_epoch": true, "rank": true, "world": true, "uneven": true, "cache": true, "retry": true, "timeout": true,
+	"steps_per_epoch": true, "rank": true, "world": true, "uneven": true, "cache": true,
 }
 
 func (c *builder) settings(d *draft) settings {
@@ -181,6 +182,10 @@ func (c *builder) stageKeys(s *stage) {
 			})
 		case "on_error":
 			c.onError(s, m)
+		case "retry":
+			c.retry(s, m)
+		case "timeout":
+			c.timeout(s, m)
 		case "sampler":
 			c.sampler(s, m)
 		}
@@ -200,11 +205,11 @@ func (c *builder) misplaced(s *stage, m registry.Member) bool {
 		code, msg = "not_a_source", "only a source has a sampler"
 	case s.merge && m.Key == "workers":
 		msg = "merge has no workers: it passes items on as they come"
-	case s.merge && (m.Key == "window" || m.Key == "order" || m.Key == "on_error"):
+	case s.merge && (m.Key == "window" || m.Key == "order" || m.Key == "on_error" || m.Key == "retry" || m.Key == "timeout"):
 		msg = fmt.Sprintf("merge has no %s: it takes one item from each input in turn", m.Key)
 	case role == registry.RoleSink && m.Key == "workers" && word(m.Value) != "1" && word(m.Value) != "auto":
 		msg = "a sink takes one item after the other, so it has one worker"
-	case role == registry.RoleSink && (m.Key == "buffer" || m.Key == "window" || m.Key == "order" || m.Key == "on_error"):
+	case role == registry.RoleSink && (m.Key == "buffer" || m.Key == "window" || m.Key == "order" || m.Key == "on_error" || m.Key == "retry" || m.Key == "timeout"):
 		msg = fmt.Sprintf("a sink takes items one by one and has no %s", m.Key)
 	default:
 		return false
@@ -213,40 +218,18 @@ func (c *builder) misplaced(s *stage, m registry.Member) bool {
 	return true
 }
 
-func (c *builder) onError(s *stage, m registry.Member) {
-	if m.Value.Form == registry.Map {
-		c.add(m.Value.At, s.label, "not_supported", "on_error: limits of skip are not built yet", "write on_error: skip")
-		return
-	}
-	s.options.onError = read(c, s.label, m, func(v registry.Value, f string) (string, *registry.Problem) {
-		return registry.ReadChoice(v, f, "fail", "skip")
-	})
-}
-
-// later are the samplers of the specification that nothing makes yet.
-var later = map[string]bool{
-	"subset": true, "replacement": true, "weighted": true, "class_balanced": true, "windows": true, "curriculum": true,
-}
-
-// sampler reads `shuffled` or, for one with fields, `{name: {...}}`.
+// sampler reads `shuffled`, or `{name: {...}}` for one with fields; `{name: x}` gives its first field.
 func (c *builder) sampler(s *stage, m registry.Member) {
-	name, at, fields := word(m.Value), m.Value.At, []registry.Member(nil)
+	name, at, body := word(m.Value), m.Value.At, registry.Value{Form: registry.Map}
 	if ms := m.Value.Members; len(ms) == 1 {
-		name, at, fields = ms[0].Key, ms[0].At, ms[0].Value.Members
+		name, at, body = ms[0].Key, ms[0].At, ms[0].Value
 	}
 	k, ok := c.catalog.Sampler(name)
 	switch {
 	case ok:
-		e := k.Entries[0]
-		config, problems := e.Decode(fields, c.dir)
-		for _, p := range problems {
-			c.problem(s.label, at, p)
-		}
-		s.options.sampler, s.options.samplerConfig = &e, config
-	case later[name]:
-		c.notSupported(at, s.label, "sampler "+name)
+		c.setSampler(s, k, at, body)
 	case name == "":
-		c.add(at, s.label, "field_type", "sampler: wanted the name of a sampler, got "+m.Value.Describe(), "")
+		c.add(at, s.label, "field_type", "sampler: wanted the name of a sampler, got "+m.Value.Describe(), "write sampler: NAME, or sampler: {NAME: {FIELDS}}")
 	default:
 		var names []string
 		for _, k := range c.catalog.Samplers() {
@@ -257,6 +240,27 @@ func (c *builder) sampler(s *stage, m registry.Member) {
 			hint = "there is " + strings.Join(names, ", ")
 		}
 		c.add(at, s.label, "field_value", fmt.Sprintf("unknown sampler %q", name), hint)
+	}
+}
+
+func (c *builder) setSampler(s *stage, k registry.Kind, at any, body registry.Value) {
+	e := k.Entries[0]
+	fields := body.Members
+	switch {
+	case body.Form == registry.Map, body.Null():
+	case len(e.Fields) == 0:
+		c.add(body.At, s.label, "field_type", fmt.Sprintf("sampler %s takes nothing, got %s", k.Name, body.Describe()), "write sampler: "+k.Name)
+		return
+	default:
+		fields = []registry.Member{{Key: e.Fields[0].Name, At: body.At, Value: body}}
+	}
+	config, problems := e.Decode(fields, c.dir)
+	for _, p := range problems {
+		p.Msg = "sampler " + k.Name + ": " + p.Msg
+		c.problem(s.label, at, p)
+	}
+	if len(problems) == 0 {
+		s.options.sampler, s.options.samplerConfig = &e, config
 	}
 }
 

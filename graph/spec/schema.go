@@ -66,10 +66,7 @@ func stageSchema(catalog *registry.Catalog) object {
 	count := func(most int, doc string) object {
 		return describe(object{"anyOf": array(object{"type": "integer", "minimum": 1, "maximum": most}, object{"const": "auto"}, variable)}, doc)
 	}
-	samplers := []any{}
-	for _, k := range catalog.Samplers() {
-		samplers = append(samplers, k.Name)
-	}
+	policies := policySchemas()
 	return object{
 		"id": describe(object{"type": "string", "pattern": idForm.String(), "maxLength": maxID}, "Name of the stage."),
 		"from": describe(object{"anyOf": array(object{"type": "string"}, object{"type": "array", "items": object{"type": "string"}})},
@@ -78,9 +75,28 @@ func stageSchema(catalog *registry.Catalog) object {
 		"buffer":   count(graph.MaxBuffer, "Capacity of the output queue, in items. Default auto."),
 		"window":   count(graph.MaxBuffer, "How far finished items may run ahead of the oldest unfinished one. Default auto."),
 		"order":    describe(object{"enum": array("input", "completion")}, "Order of the output. Default input."),
-		"on_error": describe(object{"enum": array("fail", "skip")}, "What becomes of an item that fails. Default fail."),
-		"sampler":  describe(object{"enum": samplers}, "Order in which a source is read. Default sequential."),
+		"on_error": policies["on_error"],
+		"retry":    policies["retry"],
+		"timeout":  policies["timeout"],
+		"sampler":  describe(samplerSchema(catalog), "Order in which a source is read. Default sequential."),
 	}
+}
+
+// samplerSchema takes the names of those that need nothing, and maps of one name with fields or with the first of them.
+func samplerSchema(catalog *registry.Catalog) object {
+	names, full := []any{}, object{}
+	for _, k := range catalog.Samplers() {
+		body := kindSchema(k)
+		if body["required"] == nil {
+			names = append(names, k.Name)
+		}
+		if fields := k.Entries[0].Fields; len(fields) > 0 {
+			body = object{"anyOf": array(body, fieldSchema(fields[0])), "description": k.Summary}
+		}
+		full[k.Name] = body
+	}
+	return object{"anyOf": array(object{"enum": names},
+		object{"type": "object", "additionalProperties": false, "minProperties": 1, "maxProperties": 1, "properties": full})}
 }
 
 func kindSchema(k registry.Kind) object {
@@ -172,8 +188,12 @@ func listSchema(f registry.Field, each object) object {
 	return object{"anyOf": array(list, each)}
 }
 
+func durationSchema() object {
+	return object{"type": "string", "pattern": `^[0-9.]+(ns|us|µs|ms|s|m|h)([0-9.]+(ns|us|µs|ms|s|m|h))*$|\$\{`}
+}
+
 func timeSchema() object {
-	length := object{"type": "string", "pattern": `^[0-9.]+(ns|us|µs|ms|s|m|h)([0-9.]+(ns|us|µs|ms|s|m|h))*$|\$\{`}
+	length := durationSchema()
 	shape := func(name string, keys object) object {
 		return object{"type": "object", "additionalProperties": false, "required": array(name), "properties": object{
 			name: object{"type": "object", "additionalProperties": false, "properties": keys}}}
