@@ -119,6 +119,9 @@ func (e *Edge[T]) wakePutters() {
 func (e *Edge[T]) Put(w *Waiter, clock *meter.Clock, p *Part[T], k int, now int64) (r Put) {
 	p.off = 0
 	e.mu.Lock()
+	if k < e.kp {
+		e.far()
+	}
 	e.kp = k
 	for {
 		if e.aborted || e.ended {

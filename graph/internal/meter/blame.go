@@ -48,7 +48,7 @@ type Blamer struct {
 	charge [][ncauses][nphases]int64
 
 	// Belongs to the sink's goroutine.
-	lat, was []int64 // service of the awaited lineage, by stage; of the one before
+	lat, was []int64 // least service on arrival of what the awaited item is made of, by stage, or -1; of the one before
 	walk     walk
 }
 
@@ -62,7 +62,9 @@ func NewBlamer(stages []*Stage, sink *Stage) *Blamer {
 func (b *Blamer) Waited(t *Trail, from, to int64, when When) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	clear(b.lat)
+	for i := range b.lat {
+		b.lat[i] = -1
+	}
 	w := &b.walk
 	*w = walk{b: b, from: from, to: to, floor: never, when: when}
 	w.lineage(t, b.sink, true)
@@ -133,58 +135,87 @@ func (w *walk) segment(lo int64, c Cause, stage int) {
 	}
 }
 
-// lineage walks back along t. next is the stage that took the items from t's edge; newest is true while everything so
+// lineage walks back along t. next is the stage that took the items from t's edge; prompt is true while everything so
 // far began on arrival.
-func (w *walk) lineage(t *Trail, next int, newest bool) {
+func (w *walk) lineage(t *Trail, next int, prompt bool) {
 	for ; t != nil && w.to > w.bottom(); t = t.Prev {
-		st := t.Stage.No
+		st, entry := t.Stage.No, w.shift
 		w.segment(t.Done, Queue, next) // in the ring, or done and waiting for room in it
-		if newest = newest && t.Fresh; newest {
+		if prompt = prompt && t.prompt(); prompt {
 			w.stepOver(t)
 		}
-		if t.Stuck > 0 {
-			w.segment(max(t.Took, t.Stuck), Window, st)
-		}
-		w.segment(t.Took, Service, st)
+		w.own(t)
 		if t.SlabTo > 0 {
 			w.segment(t.SlabTo, Queue, st)
 			w.segment(t.SlabFrom, Slabs, t.Holder.No)
 		}
 		if len(t.Rows) > 0 {
-			w.rows(t, st, newest)
+			w.rows(t, st, prompt)
 		}
-		holes := t.Holes
-		next = st
-		if len(holes) > 0 {
-			w.lineage(t.Prev, next, newest)
-			for i := len(holes) - 1; i >= 0 && w.to > w.bottom(); i-- {
-				w.lineage(holes[i], next, false)
-			}
+		if len(t.Holes) > 0 {
+			w.holes(t, st, entry, prompt)
 			return
 		}
+		next = st
 	}
 }
 
-// stepOver moves the walk back by the service that the awaited item before had as well.
+// own charges a stage's work on a slice.
+func (w *walk) own(t *Trail) {
+	if t.Stuck > 0 {
+		w.segment(max(t.Took, t.Stuck), Window, t.Stage.No)
+	}
+	w.segment(t.Took, Service, t.Stage.No)
+}
+
+// stepOver moves the walk back by the service that everything which the awaited item before was made of had as well.
 func (w *walk) stepOver(t *Trail) {
 	st := t.Stage.No
 	own := max(0, t.Done-t.Took)
-	w.b.lat[st] += own
-	n := min(own, w.b.was[st], max(0, w.to-t.Took))
+	if least := w.b.lat[st]; least < 0 || own < least {
+		w.b.lat[st] = own
+	}
+	n := min(own, max(0, w.b.was[st]), max(0, w.to-t.Took))
 	w.from, w.to, w.shift = w.from-n, w.to-n, w.shift+n
 }
 
+// until does f for one of several things that came one after the other; the one before it came at floor. What f steps
+// over counts for this one only. entry is the shift with which the walk came to it.
+func (w *walk) until(floor, entry int64, f func()) {
+	was, base := w.floor, w.base
+	w.floor, w.base = max(was-(entry-base), floor), entry
+	f()
+	n := w.shift - entry
+	w.from, w.to, w.shift = w.from+n, w.to+n, entry
+	w.floor, w.base = was, base
+}
+
 // rows walks a batch's rows, last first. Between two arrivals the batch was waiting for the later one.
-func (w *walk) rows(t *Trail, st int, newest bool) {
-	floor, base, entry := w.floor, w.base, w.shift
-	for i := len(t.Rows) - 1; i >= 0 && w.to > w.from; i-- {
-		w.floor, w.base = never, entry
-		if i > 0 {
-			w.floor = t.Rows[i-1].At
-		}
-		w.segment(t.Rows[i].At, Queue, st)
-		w.lineage(t.Rows[i].Trail, st, newest)
-		newest = false
+func (w *walk) rows(t *Trail, st int, prompt bool) {
+	for i := len(t.Rows) - 1; i > 0 && w.to > w.from; i-- {
+		r := t.Rows[i]
+		w.until(t.Rows[i-1].At, w.shift, func() {
+			w.segment(r.At, Queue, st)
+			w.lineage(r.Trail, st, prompt)
+		})
+		prompt = true
 	}
-	w.floor, w.base = floor, base
+	w.segment(t.Rows[0].At, Queue, st)
+	w.lineage(t.Rows[0].Trail, st, prompt)
+}
+
+// holes walks the slices without output that stood before t, last first. Between the ends of two the stage was working
+// on the later one, or waiting for it.
+func (w *walk) holes(t *Trail, st int, entry int64, prompt bool) {
+	holes := t.Holes
+	for i := len(holes) - 1; i >= 0 && w.to > w.from; i-- {
+		w.until(holes[i].Done, entry, func() { w.lineage(t.Prev, st, prompt) })
+		t, entry = holes[i], w.shift
+		w.segment(t.Done, Queue, st)
+		if prompt = t.prompt(); prompt {
+			w.stepOver(t)
+		}
+		w.own(t)
+	}
+	w.lineage(t.Prev, st, prompt)
 }

@@ -20,6 +20,17 @@ type Trail struct {
 	Holes            []*Trail  // slices without output that stood before this one in the stream, oldest first
 }
 
+// prompt says that the slice did not wait for a worker.
+func (t *Trail) prompt() bool {
+	if t.Fresh {
+		return true
+	}
+	if n := len(t.Rows); n > 0 {
+		return t.Took <= t.Rows[n-1].At
+	}
+	return t.Prev != nil && t.Took <= t.Prev.Released
+}
+
 // Arrival is when rows of a batch arrived and the trail they came by.
 type Arrival struct {
 	At    int64
