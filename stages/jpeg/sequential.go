@@ -85,7 +85,7 @@ func (d *Decoder) sequential() error {
 }
 
 // batch is how many MCUs are decoded before they are transformed: few enough for their coefficients to stay in the
-// first-level cache beside the code tables. Benchmark: whole rows instead cost 10 % (small) to 20 % (large pictures).
+// first-level cache beside the code tables. bench/jpeg: whole rows cost 10 % more, 8 at a time 1 %, 4 at a time 3 %.
 const batch = 16
 
 // aim points the blocks at the planes' room for a batch from column mx of row my on, and cuts end to what is all wanted or
