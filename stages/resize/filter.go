@@ -45,8 +45,9 @@ func (f *filter) reach(i int) (from, to int) {
 
 // filters keeps the last few filters: many data sets have few sizes.
 type filters struct {
-	kept [8]*filter
-	next int
+	kept  [8]*filter
+	next  int
+	plain bool // make them without kernels
 }
 
 func (fs *filters) get(s sizes) *filter {
@@ -62,46 +63,64 @@ func (fs *filters) get(s sizes) *filter {
 	}
 	fs.next = (fs.next + 1) % len(fs.kept)
 	f.sizes = s
-	f.make()
-	f.pack()
+	f.make(haveKernels && !fs.plain)
 	return f
 }
 
-// make computes the weights in double precision, operation by operation as Pillow does. The conversions of products to
-// float64 keep compilers from fusing them with the sum that follows, which would give other last bits.
-func (f *filter) make() {
+// make computes the weights.
+func (f *filter) make(kernels bool) {
 	scale := float64(f.in) / float64(f.out)
 	support := max(scale, 1)
-	inverse := 1 / support
-	f.room = 2*int(math.Ceil(support)) + 1
+	taps := int(math.Ceil(2 * support))
+	f.room = taps + 4 // the kernels' pairs and groups may end behind it
 	f.start, f.count = grown(f.start, f.out), grown(f.count, f.out)
-	f.weight, f.scratch = grown(f.weight, f.room*f.out), grown(f.scratch, f.room)
+	f.weight = grown(f.weight, f.room*f.out)
+	done := kernels && taps <= 4 && f.fewTaps(scale, support, taps)
+	if !done {
+		f.makeGo(scale, support, taps)
+	}
+	if kernels {
+		f.pack(done)
+	}
+}
+
+// makeGo computes the weights in double precision, operation by operation as Pillow does. The conversions of products to
+// float64 keep compilers from fusing them with the sum that follows, which would give other last bits.
+//
+// The number of pixels changes from position to position, so a loop of that length would be mispredicted every time:
+// taps pixels are always computed, and those that are none are masked.
+func (f *filter) makeGo(scale, support float64, taps int) {
+	inverse := 1 / support
+	f.scratch = grown(f.scratch, f.room)
+	clear(f.weight)
 	f.most = 1
 	for i := range f.out {
 		center := float64((float64(i) + 0.5) * scale)
 		first := max(int(center-support+0.5), 0)
 		n := min(int(center+support+0.5), f.in) - first
-		k, sum := f.scratch[:n], 0.0
+		k, sum := f.scratch[:max(taps, n)], 0.0
 		for j := range k {
-			k[j] = triangle(float64((float64(j+first) - center + 0.5) * inverse))
+			k[j] = triangle(float64((float64(j+first)-center+0.5)*inverse), j-n)
 			sum += k[j]
 		}
 		if f.mirror {
 			i = f.out - 1 - i
 		}
 		f.start[i], f.count[i], f.most = int32(first), int32(n), max(f.most, n)
-		w := f.weight[i*f.room:][:n]
-		for j := range w {
-			v := k[j]
-			if sum != 0 {
-				v /= sum
-			}
-			w[j] = int32(0.5 + float64(v*(1<<bits)))
+		w := f.weight[i*f.room:][:len(k)]
+		for j, v := range k {
+			w[j] = int32(0.5 + float64(v/sum*(1<<bits))) // the pixel that holds the center has a half at least
 		}
 		if n > 16_000 {
 			keepBelow(w)
 		}
 	}
+}
+
+// triangle is 1-|x| where that is not negative and rest is; else 0.
+func triangle(x float64, rest int) float64 {
+	y := math.Float64bits(1 - math.Abs(x))
+	return math.Float64frombits(y &^ uint64(int64(y)>>63) & uint64(int64(rest)>>63))
 }
 
 // keepBelow takes off what rounding may have added to many thousand weights, so that no sum needs clipping: 255 of them
@@ -120,36 +139,32 @@ func keepBelow(w []int32) {
 	}
 }
 
-// pack lays the weights out for the kernels.
-func (f *filter) pack() {
-	if !haveKernels {
+// pack lays the weights out for the kernels, unless that is done.
+func (f *filter) pack(done bool) {
+	if !done {
+		f.pairs = (f.most + 1) / 2
+		if f.channels > 0 && f.pairs > 1 {
+			f.pairs = (f.pairs + 1) &^ 1
+		}
+		f.packed = grown(f.packed, 2*f.pairs*f.out)
+		for i := range f.out {
+			p := f.packed[2*f.pairs*i:][:2*f.pairs]
+			w := f.weight[i*f.room:][:len(p)]
+			for j := 0; j+1 < len(p); j += 2 {
+				a, b := uint32(w[j]), uint32(w[j+1])
+				p[j], p[j+1] = a>>8|b>>8<<16, a&255|b&255<<16
+			}
+		}
+	}
+	if f.channels == 0 {
 		return
 	}
-	f.pairs = (f.most + 1) / 2
-	if f.channels > 0 && f.pairs > 1 {
-		f.pairs = (f.pairs + 1) &^ 1
-	}
 	f.offset = grown(f.offset, f.out)
-	f.packed = grown(f.packed, 2*f.pairs*f.out)
-	clear(f.packed)
-	last := int32(0)
-	for i := range f.out {
-		start, w := f.at(i)
-		f.offset[i] = int32(start * f.channels)
-		last = max(last, f.offset[i])
-		p := f.packed[2*f.pairs*i:][:2*f.pairs]
-		for ; len(w) > 1; w, p = w[2:], p[2:] {
-			a, b := uint32(w[0]), uint32(w[1])
-			p[0], p[1] = a>>8|b>>8<<16, a&255|b&255<<16
-		}
-		if len(w) == 1 {
-			p[0], p[1] = uint32(w[0])>>8, uint32(w[0])&255
-		}
+	for i, v := range f.start {
+		f.offset[i] = v * int32(f.channels)
 	}
-	f.span = int(last) + 4*f.channels*max(0, f.pairs/2-1) + 16
+	f.span = int(max(f.offset[0], f.offset[f.out-1])) + 4*f.channels*max(0, f.pairs/2-1) + 16
 }
-
-func triangle(x float64) float64 { return max(0, 1-math.Abs(x)) }
 
 func grown[T any](s []T, n int) []T {
 	if cap(s) < n {

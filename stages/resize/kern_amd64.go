@@ -74,6 +74,34 @@ func planesAVX2(red, green, blue *float32, src *byte, table, table2, table3 *flo
 //go:noescape
 func normalFMA(red, green, blue *float32, src *byte, vectors *float32, turns int)
 
+//go:noescape
+func weights2AVX2(numbers *float64, in, out int, start, count, weight *int32, packed *uint32, index, step, room int) int
+
+//go:noescape
+func weights4AVX2(numbers *float64, in, out int, start, count, weight *int32, packed *uint32, index, step, room int) int
+
+// fewTaps is makeGo and pack for up to four taps. It says whether there were no more.
+func (f *filter) fewTaps(scale, support float64, taps int) bool {
+	numbers := [10]float64{scale, support, 1 / support, 0.5, 1, 1 << bits, 0, 1, 2, 3}
+	index, step := 0, 1
+	if f.mirror {
+		index, step = f.out-1, -1
+	}
+	f.pairs = 2
+	if taps <= 2 {
+		f.pairs = 1
+	}
+	f.packed = grown(f.packed, 2*f.pairs*f.out)
+	_, _, _ = f.start[f.out-1], f.count[f.out-1], f.weight[f.out*f.room-1]
+	first, room := &f.weight[index*f.room], 4*step*f.room
+	if f.pairs == 1 {
+		f.most = weights2AVX2(&numbers[0], f.in, f.out, &f.start[0], &f.count[0], first, &f.packed[0], index, step, room)
+	} else {
+		f.most = weights4AVX2(&numbers[0], f.in, f.out, &f.start[0], &f.count[0], first, &f.packed[0], index, step, room)
+	}
+	return f.most <= 2*f.pairs
+}
+
 // acrossRows is acrossGo for four positions or more and up to four channels. It reads f.span bytes of each row and writes
 // up to spare bytes behind it.
 func acrossRows(dst, dst2, src, src2 []byte, f *filter) {

@@ -37,6 +37,7 @@ func (s *Scaler) begin(j Job, channels int) {
 		panicJob(j, channels)
 	}
 	p := pass{job: j, channels: channels, kernels: haveKernels && !s.plain}
+	s.across.plain, s.down.plain = s.plain, s.plain
 	width := j.Width * channels
 	if j.Flip || j.Box.W != j.Width {
 		p.across = s.across.get(sizes{j.Box.W, j.Width, channels, j.Flip})

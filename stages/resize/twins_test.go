@@ -3,6 +3,7 @@ package resize
 import (
 	"bytes"
 	"math/rand"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -124,6 +125,39 @@ func TestKernelsEqualTheirTwinsAtEveryWidth(t *testing.T) {
 				src := random(r, max(1, int(float64(w)*scale)), max(1, int(5*scale)), n)
 				twins(t, &fast, &plain, src.At(0, 0), Job{Box{0, 0, src.Width, src.Height}, w, 1 + r.Intn(9), w%2 == 0})
 			}
+		}
+	}
+}
+
+func TestKernelsMakeTheWeightsOfTheirTwins(t *testing.T) {
+	if !haveKernels {
+		t.Skip("no AVX2 on this machine")
+	}
+	r := rand.New(rand.NewSource(9))
+	for i := range 1000 {
+		out := 1 + r.Intn(300)
+		s := sizes{in: 1 + r.Intn(2*out), out: out, channels: r.Intn(5), mirror: r.Intn(2) == 0}
+		switch i % 40 {
+		case 0, 1, 2, 3:
+			s.in = out * (1 + i%2)
+		case 4:
+			s.out = 1 + r.Intn(70_000) // rounding errors of large numbers
+			s.in = 1 + r.Intn(2*s.out)
+		}
+		fast, plain := filter{sizes: s}, filter{sizes: s}
+		fast.make(true)
+		plain.make(false)
+		require.Equal(t, plain.most, fast.most, s)
+		require.True(t, slices.Equal(plain.start, fast.start), s)
+		require.True(t, slices.Equal(plain.count, fast.count), s)
+		plain.pack(false)
+		for i := range s.out {
+			_, want := plain.at(i)
+			_, got := fast.at(i)
+			require.True(t, slices.Equal(want, got), "%+v, position %d: %v, %v", s, i, want, got)
+		}
+		if plain.pairs == fast.pairs { // of a few pixels the kernel keeps two pairs where one would do
+			require.True(t, slices.Equal(plain.packed, fast.packed), s)
 		}
 	}
 }
