@@ -1,5 +1,7 @@
 package registry
 
+import "time"
+
 // The functions below read single values as the fields of the same type do, for keys that belong to no kind. field
 // begins the message of a problem.
 
@@ -25,6 +27,24 @@ func ReadSize(v Value, field string, rules ...Rule) (int64, *Problem) {
 		e = inRange(rules, float64(n), sizeUnit)
 	}
 	return n, e.report(v, field)
+}
+
+// ReadFloat reads a number.
+func ReadFloat(v Value, field string, rules ...Rule) (float64, *Problem) {
+	x, e := readFloat(v)
+	if e == nil {
+		e = inRange(rules, x, plainUnit)
+	}
+	return x, e.report(v, field)
+}
+
+// ReadDuration reads a time such as "5ms".
+func ReadDuration(v Value, field string, rules ...Rule) (time.Duration, *Problem) {
+	d, e := readDuration(v)
+	if e == nil {
+		e = inRange(rules, float64(d), timeUnit)
+	}
+	return d, e.report(v, field)
 }
 
 // ReadText reads a string.
