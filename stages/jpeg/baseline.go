@@ -19,11 +19,12 @@ type mcuBlock struct {
 	k, v    int // component, row in the MCU
 }
 
-// span decodes n MCUs from column mx on; blocks nobody wants are stepped over. It is false at a code that does not exist
-// or a block of more than 64 coefficients; mx then tells the MCU. Bits past the end are for the caller to notice.
+// span decodes n MCUs from column mx on; blocks nobody wants are stepped over. It is false at a code that does not
+// exist or a block of more than 64 coefficients; mx then tells the MCU. Bits past the end are for the caller to
+// notice.
 //
-// acc, n and p are the source's, in registers. There is one exit test a symbol; after a refill at least 56 bits are good,
-// enough for two symbols of at most 26.
+// acc, n and p are the source's, in registers. There is one exit test a symbol; after a refill at least 56 bits are
+// good, enough for two symbols of at most 26.
 func (d *Decoder) span(mx, end int) (int, bool) {
 	s := &d.src
 	acc, n, p := s.acc, s.n, uint(s.p)
@@ -84,9 +85,9 @@ mcus:
 
 // readAC decodes the AC coefficients of a block, multiplies them and stores them where the transform wants them. A
 // look-up gives the first symbol's lengths and, where the index holds all of it, a second symbol with its value. The
-// second is stored first: when there is none its store falls on the first one's place and is overwritten, so no branch
-// tells the cases apart. Stores past coefficient 63 fall on the last place, which is then still zero, with value 0.
-// It returns the last position, plus eob when an end of block ended it; 64 to eob-1 means damage.
+// second is stored first: when there is none its store falls on the first one's place and is overwritten, so no
+// branch tells the cases apart. Stores past coefficient 63 fall on the last place, which is then still zero, with
+// value 0. It returns the last position, plus eob when an end of block ended it; 64 to eob-1 means damage.
 //
 //go:noinline
 func readAC(blk *[64]int16, tab *acTable, zq *[256]uint32, buf *[bufLen + margin]byte, acc uint64, n, p uint) (uint64, uint, uint, uint8) {

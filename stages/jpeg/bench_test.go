@@ -18,8 +18,8 @@ type benchPicture struct {
 	index Index
 }
 
-// benchPictures reads the pictures of JPEG_BENCH (a glob), or the small ones of testdata, whose headers weigh as much as
-// their pixels. Figures for the docs come from bench/jpeg/run.sh.
+// benchPictures reads the pictures of JPEG_BENCH (a glob), or the small ones of testdata, whose headers weigh as much
+// as their pixels. Figures for the docs come from bench/jpeg/run.sh.
 func benchPictures(b *testing.B) (ps []benchPicture, size int64, buf []byte) {
 	glob := os.Getenv("JPEG_BENCH")
 	if glob == "" {

@@ -5,13 +5,15 @@ import "bytes"
 const (
 	bufLen = 8192 // unstuffed bytes held at a time
 	margin = 24   // bytes behind them that a refill may read
-	// slack is more than an MCU can take: 10 blocks of 64 symbols of 26 bits. A look at the fill level before each MCU is enough.
+	// slack is more than an MCU can take: 10 blocks of 64 symbols of 26 bits. A look at the fill level before each MCU
+	// is enough.
 	slack = 2600
 )
 
-// source hands out the entropy-coded bytes of a scan with the stuffed zeros taken out. The hot loops keep acc, n and p in
-// registers and refill by one big-endian load: acc holds n good bits at its top, buf[p] is the next byte to be or-ed in.
-// Behind the last byte come zeros, then stale bytes: who decodes must ask overrun before trusting the last codes.
+// source hands out the entropy-coded bytes of a scan with the stuffed zeros taken out. The hot loops keep acc, n and
+// p in registers and refill by one big-endian load: acc holds n good bits at its top, buf[p] is the next byte to be
+// or-ed in. Behind the last byte come zeros, then stale bytes: who decodes must ask overrun before trusting the last
+// codes.
 type source struct {
 	data   []byte
 	raw    int // next byte of data
@@ -36,7 +38,8 @@ func (s *source) seek(data []byte, raw int, bit uint, limit int) {
 	s.p = 1
 }
 
-// pos is the place in data of the byte that holds the next bit, and the bit in it. A 0xFF in the buffer was two bytes.
+// pos is the place in data of the byte that holds the next bit, and the bit in it. A 0xFF in the buffer was two
+// bytes.
 func (s *source) pos() (int, uint) {
 	b := max(s.p*8-int(s.n), 0)
 	q := min(b>>3, s.end)
@@ -46,7 +49,8 @@ func (s *source) pos() (int, uint) {
 // overrun is true when more bits were taken than there were. Once marker is set it stays true until the next seek.
 func (s *source) overrun() bool { return s.marker && s.p*8-int(s.n) > s.end*8 }
 
-// fill moves what is left to the front and tops it up. It keeps the bytes that are still partly in acc, so pos stays true.
+// fill moves what is left to the front and tops it up. It keeps the bytes that are still partly in acc, so pos stays
+// true.
 func (s *source) fill() {
 	k := min(max(s.p-8, 0), s.end)
 	s.base += k + bytes.Count(s.buf[:k], []byte{0xFF})

@@ -1,7 +1,7 @@
 package jpeg
 
-// Colour conversion of JFIF with libjpeg's rounding. The Go form sums R, G and B in one word from two tables: R in bits 0
-// to 9, B in 12 to 21, G with 16 fraction bits from 24, all biased by 384.
+// Colour conversion of JFIF with libjpeg's rounding. The Go form sums R, G and B in one word from two tables: R in
+// bits 0 to 9, B in 12 to 21, G with 16 fraction bits from 24, all biased by 384.
 
 var crTab, cbTab, clip = colourTables()
 

@@ -22,12 +22,13 @@
 //
 // One component is grey. Three are YCbCr, unless an Adobe mark says RGB (and no JFIF mark says otherwise) or the
 // components are named R, G and B. Four are CMYK, or YCCK where an Adobe mark says so. Four-component pictures are
-// taken as inverted, as Adobe writes them, with or without its mark: that is what Pillow and djpeg do. They come out as
-// RGB: red is C*K/255 of the stored values, rounded. No colour profile is applied.
+// taken as inverted, as Adobe writes them, with or without its mark: that is what Pillow and djpeg do. They come out
+// as RGB: red is C*K/255 of the stored values, rounded. No colour profile is applied.
 //
 // # Orientation
 //
-// Regions, sizes and pixels are those of the stored picture. [Info] tells the EXIF orientation; turning is the caller's.
+// Regions, sizes and pixels are those of the stored picture. [Info] tells the EXIF orientation; turning is the
+// caller's.
 //
 // # Whole and broken pictures
 //
@@ -36,15 +37,15 @@
 // end marker is no error where all coefficients are there. Rubbish after the last block is no error.
 //
 // Lenient: what can be decoded is; after damage decoding goes on at the next restart marker or scan, and blocks that
-// were lost are grey (all coefficients zero). [Result] then says that the picture is not whole, and why. A broken header is an
-// error in both.
+// were lost are grey (all coefficients zero). [Result] then says that the picture is not whole, and why. A broken
+// header is an error in both.
 //
 // Both look only at what they decode: damage below the wanted region goes unseen, for decoding stops there.
 //
 // # Every input, every machine
 //
-// The AVX2 kernels and their Go twins give the same bytes on every input, hostile ones included. The rule: products of
-// coefficient and quantizer are taken modulo 2^16, sums are exact, values between the two passes of the transform
-// saturate to 16 bits, and samples saturate to 0..255. No encoder makes a picture that comes near those bounds. The build
-// tag noasm leaves the kernels out.
+// The AVX2 kernels and their Go twins give the same bytes on every input, hostile ones included. The rule: products
+// of coefficient and quantizer are taken modulo 2^16, sums are exact, values between the two passes of the transform
+// saturate to 16 bits, and samples saturate to 0..255. No encoder makes a picture that comes near those bounds. The
+// build tag noasm leaves the kernels out.
 package jpeg

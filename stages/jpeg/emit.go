@@ -154,8 +154,8 @@ func (c *plane) nearFar(y int) (near, far []byte) {
 	return c.row(s), c.row(min(max(s-1+y&1*2, 0), c.dh-1))
 }
 
-// widen interpolates a row to twice its width into c.line, which then begins at an even pixel. far is nil for upH2. The
-// samples beyond the edges are copies of the last real ones: then the edges need no formula of their own.
+// widen interpolates a row to twice its width into c.line, which then begins at an even pixel. far is nil for upH2.
+// The samples beyond the edges are copies of the last real ones: then the edges need no formula of their own.
 func (d *Decoder) widen(c *plane, near, far []byte) {
 	x0, x1 := d.a.x>>1, (d.a.right()+1)>>1
 	near[pad-1], near[pad+c.dw] = near[pad], near[pad+c.dw-1]

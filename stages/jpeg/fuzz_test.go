@@ -25,8 +25,8 @@ func seeds(f *testing.F) (datas [][]byte) {
 
 const fuzzPixels = 1 << 16
 
-// FuzzDecode decodes with the kernels and with the Go forms: no crash, the same answer, no more blocks visited than the
-// limits allow, a region like the whole, an index like none.
+// FuzzDecode decodes with the kernels and with the Go forms: no crash, the same answer, no more blocks visited than
+// the limits allow, a region like the whole, an index like none.
 func FuzzDecode(f *testing.F) {
 	for i, data := range seeds(f) {
 		f.Add(data, int64(i))

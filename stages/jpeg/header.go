@@ -34,8 +34,9 @@ type Info struct {
 	Buffered bool
 }
 
-// Memory estimates, from above, the bytes that a Decoder takes to decode the whole picture: about 20 rows of samples and
-// the code tables; 2.2 bytes a sample more where the picture is Buffered. What it took for earlier pictures it uses again.
+// Memory estimates, from above, the bytes that a Decoder takes to decode the whole picture: about 20 rows of samples
+// and the code tables; 2.2 bytes a sample more where the picture is Buffered. What it took for earlier pictures it
+// uses again.
 func (i Info) Memory() int64 {
 	maxH, maxV := 1, 1
 	for k := range i.Components {
@@ -77,8 +78,9 @@ func (i Info) Layout() string {
 	return string(b)
 }
 
-// Header reads a picture's header up to its first scan and decodes nothing. It is safe for concurrent use and keeps no
-// part of data, which may be the first kilobytes of a file. Cost: under a microsecond and no memory for usual headers.
+// Header reads a picture's header up to its first scan and decodes nothing. It is safe for concurrent use and keeps
+// no part of data, which may be the first kilobytes of a file. Cost: under a microsecond and no memory for usual
+// headers.
 func Header(data []byte) (Info, error) {
 	var h header
 	if err := h.start(data); err != nil {

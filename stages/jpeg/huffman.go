@@ -14,7 +14,8 @@ type codes struct {
 	sym [256]byte
 }
 
-// build reads 16 counts and the symbols, and calls f for every code of length up to bits: entries lo to hi of a table.
+// build reads 16 counts and the symbols, and calls f for every code of length up to bits: entries lo to hi of a
+// table.
 func (c *codes) build(spec []byte, bits int, f func(sym byte, length, lo, hi int)) error {
 	code, n := int32(0), 0
 	copy(c.sym[:], spec[16:])
@@ -50,8 +51,8 @@ func (c *codes) find(acc uint64, bits int) (sym byte, length int) {
 	return 0, 0
 }
 
-// dcEntry: bits 0-7 length of code and value, 8-15 length of the code, 16-23 63 minus length of the value. 0: the code is
-// longer than the table, or there is none. Values too large for 8-bit pictures count as none.
+// dcEntry: bits 0-7 length of code and value, 8-15 length of the code, 16-23 63 minus length of the value. 0: the
+// code is longer than the table, or there is none. Values too large for 8-bit pictures count as none.
 func dcEntry(sym byte, l int) uint32 {
 	if sym > 11 {
 		return 0
@@ -114,8 +115,8 @@ const longBits = 16 - acBits
 type acTable struct {
 	t    [1 << acBits]acEntry
 	skip [1 << acBits]uint32 // as many symbols as fit, or one that does not: bits, advance<<8
-	// long holds the codes of more than acBits bits, in blocks for those with the same beginning. Codes follow each other, so
-	// all blocks but the last are full, of two codes at least: there are 129 at most.
+	// long holds the codes of more than acBits bits, in blocks for those with the same beginning. Codes follow each
+	// other, so all blocks but the last are full, of two codes at least: there are 129 at most.
 	long  [136 << longBits]acEntry
 	codes codes
 }
@@ -152,7 +153,8 @@ func (h *acTable) build(spec []byte) error {
 	return nil
 }
 
-// follow adds the symbols behind the first one of index i: the second to its entry, and all that fit to the skip entry.
+// follow adds the symbols behind the first one of index i: the second to its entry, and all that fit to the skip
+// entry.
 func follow(t *[1 << acBits]acEntry, i int) (acEntry, uint32) {
 	e := t[i]
 	used, adv := e.bits, uint32(e.adv)

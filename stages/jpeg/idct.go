@@ -2,8 +2,8 @@ package jpeg
 
 import "encoding/binary"
 
-// The accurate integer inverse DCT of libjpeg (jidctint): Loeffler, Ligtenberg and Moschytz, 13-bit constants, 2 more bits
-// kept between the passes, columns first. What all forms compute on every input is idctPlain.
+// The accurate integer inverse DCT of libjpeg (jidctint): Loeffler, Ligtenberg and Moschytz, 13-bit constants, 2 more
+// bits kept between the passes, columns first. What all forms compute on every input is idctPlain.
 
 // natural is the order of a block for the Go transforms.
 var natural = func() (t [64]uint8) {
@@ -21,9 +21,9 @@ var clamp8 = func() (t [1 << 14]byte) {
 	return
 }()
 
-// idct8 is the quick Go form: two columns, then two rows, share each 64-bit word as 32-bit lanes. The transform is linear,
-// so lanes only touch through the borrow of the low one, which a bias of 1<<31 keeps from ever being negative. Blocks
-// with a value between the passes beyond 16 bits, which no encoder makes, go to idctPlain.
+// idct8 is the quick Go form: two columns, then two rows, share each 64-bit word as 32-bit lanes. The transform is
+// linear, so lanes only touch through the borrow of the low one, which a bias of 1<<31 keeps from ever being
+// negative. Blocks with a value between the passes beyond 16 bits, which no encoder makes, go to idctPlain.
 func idct8(out []byte, stride int, b *[64]int16, last uint8) {
 	if last == 0 {
 		v := clamp8[(uint32(int32(b[0])<<2+16)>>5+8192)&16383]

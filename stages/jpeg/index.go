@@ -6,13 +6,14 @@ import (
 )
 
 // Index is a side index of a sequential picture: where in the data chosen MCU rows and columns begin, and the DC
-// predictors there. With it a decode of a region starts at the region. It is plain bytes, to be kept wherever the caller
-// likes; an empty one is no index. It is tied to the data by a checksum: with other data, or spoilt, it is refused.
+// predictors there. With it a decode of a region starts at the region. It is plain bytes, to be kept wherever the
+// caller likes; an empty one is no index. It is tied to the data by a checksum: with other data, or spoilt, it is
+// refused.
 //
-// Format, little-endian: "JIX1"; CRC-32C of all that follows; length of the data; CRC-32C of the data; offset of the scan
-// (4 bytes each); MCUs across and down, rows and columns between entries, columns 0 for row starts only (2 each);
-// number of components; 3 zero bytes. Then the entries, row by row: offset of the byte that holds the next bit, times 8
-// plus the bit (5 bytes), and a predictor for each component (2 each).
+// Format, little-endian: "JIX1"; CRC-32C of all that follows; length of the data; CRC-32C of the data; offset of the
+// scan (4 bytes each); MCUs across and down, rows and columns between entries, columns 0 for row starts only (2
+// each); number of components; 3 zero bytes. Then the entries, row by row: offset of the byte that holds the next
+// bit, times 8 plus the bit (5 bytes), and a predictor for each component (2 each).
 type Index []byte
 
 const (
@@ -140,8 +141,8 @@ func (d *Decoder) enter() int {
 	return d.firstRow / d.ix.rows * d.ix.rows
 }
 
-// columns chooses which MCUs of row my to decode, and goes to the first by the index where that saves work. jump: it must,
-// for the row before was not read to its end.
+// columns chooses which MCUs of row my to decode, and goes to the first by the index where that saves work. jump: it
+// must, for the row before was not read to its end.
 func (d *Decoder) columns(my int, jump bool) (start, end int, err error) {
 	end = d.h.mcusX()
 	r := &d.ix

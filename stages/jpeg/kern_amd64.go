@@ -54,8 +54,8 @@ func yccAVX2(dst, y, cb, cr *byte, n16 int)
 //go:noescape
 func spanBMI2(s *source, blocks *mcuBlock, count int, pred *int32, mx int, end int, limit int) int
 
-// spanFast is span, by the kernel as long as a whole MCU is sure to lie in the buffer. At an MCU with anything odd in it (a
-// long DC code, damage) the kernel stops before it, and span does it again and finds the words.
+// spanFast is span, by the kernel as long as a whole MCU is sure to lie in the buffer. At an MCU with anything odd in
+// it (a long DC code, damage) the kernel stops before it, and span does it again and finds the words.
 func (d *Decoder) spanFast(mx, end int) (int, bool) {
 	s := &d.src
 	for mx < end {
@@ -80,8 +80,8 @@ func (d *Decoder) spanFast(mx, end int) (int, bool) {
 	return mx, true
 }
 
-// transformRow multiplies n blocks, in vector order, by the quantizer, turns them into samples side by side, and clears
-// them.
+// transformRow multiplies n blocks, in vector order, by the quantizer, turns them into samples side by side, and
+// clears them.
 func transformRow(out []byte, stride int, coef []int16, quant *[64]int16, last []uint8, n int) {
 	if n <= 0 {
 		return

@@ -23,9 +23,9 @@ type Options struct {
 
 	// Index of this very data, made by an earlier decode, lets decoding start near Region. Empty: none.
 	Index Index
-	// MakeIndex, where not nil, receives an index in the memory it has. All rows are then read, whatever the region. It
-	// comes back empty for pictures that cannot have one: progressive, several scans, not whole, or with stuffing of
-	// a kind that is allowed and never seen.
+	// MakeIndex, where not nil, receives an index in the memory it has. All rows are then read, whatever the region.
+	// It comes back empty for pictures that cannot have one: progressive, several scans, not whole, or with stuffing
+	// of a kind that is allowed and never seen.
 	MakeIndex *Index
 	// IndexRows and IndexCols are the MCU rows and columns between entries. 0 rows is 1; 0 columns: row starts only.
 	// A row costs 11 bytes (3 components) for each entry.
@@ -45,8 +45,8 @@ type Result struct {
 	Damage        error // the first damage met by a lenient decode
 }
 
-// OutputSize gives the width and height in pixels of what a decode with these options makes: 0, 0 where the options do not
-// fit the picture.
+// OutputSize gives the width and height in pixels of what a decode with these options makes: 0, 0 where the options
+// do not fit the picture.
 func (i Info) OutputSize(o Options) (w, h int) {
 	a, err := o.area(i.Width, i.Height)
 	if err != nil {

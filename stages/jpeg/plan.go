@@ -72,8 +72,8 @@ func grow[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// layPlane sets the sizes of component k for a transform of size smallest at the densest component, as libjpeg does: sparser
-// components get a larger transform instead of upsampling where that comes out even.
+// layPlane sets the sizes of component k for a transform of size smallest at the densest component, as libjpeg does:
+// sparser components get a larger transform instead of upsampling where that comes out even.
 func (h *header) layPlane(c *plane, k, smallest int) {
 	f := &h.comps[k]
 	c.h, c.v, c.size = f.h, f.v, smallest
@@ -120,7 +120,8 @@ func (c *plane) want(a area) {
 
 func (c *plane) wantNothing() { c.x0, c.x1, c.y0, c.y1, c.bx0, c.bx1 = 0, 0, 0, 0, 0, 0 }
 
-// memory makes room for rows of samples and coefficients. The coefficients of earlier pictures were cleared behind use.
+// memory makes room for rows of samples and coefficients. The coefficients of earlier pictures were cleared behind
+// use.
 func (c *plane) memory(width int) {
 	c.coef = grow(c.coef, batch*c.h*c.v*64)
 	c.last = grow(c.last, batch*c.h*c.v)
@@ -134,8 +135,8 @@ func (c *plane) memory(width int) {
 	c.line = grow(c.line, width+2*pad+64)
 }
 
-// setQuantizer fills the words the entropy decoder multiplies by and stores with; order is where the kernels want them.
-// later: it is to multiply by 1, for the multiplication comes with the transform.
+// setQuantizer fills the words the entropy decoder multiplies by and stores with; order is where the kernels want
+// them. later: it is to multiply by 1, for the multiplication comes with the transform.
 func (c *plane) setQuantizer(q *[64]uint16, order *[64]uint8, later bool) {
 	for k := range 64 {
 		place := order[zigzag[k]]

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Scans of progressive pictures. A word a block says which coefficients are not zero, so that a refinement goes from one
-// to the next without looking at the block.
+// Scans of progressive pictures. A word a block says which coefficients are not zero, so that a refinement goes from
+// one to the next without looking at the block.
 
 // lastOf gives the zigzag index of the last coefficient.
 func lastOf(nonzero uint64) uint8 {
@@ -161,8 +161,8 @@ type refiner struct {
 	bit int16
 }
 
-// correct adds a bit to coefficient k if told so, away from zero. A bit that is set already was sent twice: damage that
-// libjpeg lets pass.
+// correct adds a bit to coefficient k if told so, away from zero. A bit that is set already was sent twice: damage
+// that libjpeg lets pass.
 func (r *refiner) correct(k uint, one bool) {
 	c := &r.blk[r.zq[k&63]&63]
 	if !one || *c&r.bit != 0 {
@@ -222,7 +222,8 @@ func (s *source) need() bool {
 	return true
 }
 
-// refineBlock reads symbols until the band or an end of block. It gives where it stopped and which coefficients are set.
+// refineBlock reads symbols until the band or an end of block. It gives where it stopped and which coefficients are
+// set.
 func (s *source) refineBlock(tab *progTable, r *refiner, k, se uint, nz uint64, eobRun *int) (uint, uint64, bool) {
 	for ; k <= se; k++ {
 		if !s.need() {

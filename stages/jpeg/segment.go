@@ -81,7 +81,8 @@ func (h *header) quantizers(s []byte, at int) error {
 			n = 129
 		}
 		if id > 3 || wide > 1 || len(s) < n {
-			return fail(ErrDamaged, at, "quantizer %d of precision %d in %d bytes, wanted number 0 to 3, precision 0 or 1 and %d bytes", id, wide, len(s), n)
+			return fail(ErrDamaged, at, "quantizer %d of precision %d in %d bytes, wanted number 0 to 3, precision 0 or 1 and %d bytes",
+				id, wide, len(s), n)
 		}
 		for k := range 64 {
 			if wide == 1 {
@@ -100,7 +101,8 @@ func (h *header) huffman(s []byte, at int) error {
 	for len(s) > 0 {
 		id, class := s[0]&15, s[0]>>4
 		if id > 3 || class > 1 || len(s) < 17 {
-			return fail(ErrDamaged, at, "huffman table %d of class %d in %d bytes, wanted number 0 to 3, class 0 or 1 and 17 bytes or more", id, class, len(s))
+			return fail(ErrDamaged, at, "huffman table %d of class %d in %d bytes, wanted number 0 to 3, class 0 or 1 and 17 bytes or more",
+				id, class, len(s))
 		}
 		n := 0
 		for _, v := range s[1:17] {
@@ -196,9 +198,11 @@ func (h *header) scanHeader(s []byte, at int) error {
 func (h *header) checkScan(at int) error {
 	sc := &h.scan
 	if h.progressive {
-		bad := sc.ss > sc.se || sc.se > 63 || sc.al > 13 || sc.ah > 13 || sc.ss == 0 && sc.se != 0 || sc.ss > 0 && sc.n != 1 || sc.ah != 0 && sc.al != sc.ah-1
+		bad := sc.ss > sc.se || sc.se > 63 || sc.ss == 0 && sc.se != 0 || sc.ss > 0 && sc.n != 1 ||
+			sc.al > 13 || sc.ah > 13 || sc.ah != 0 && sc.al != sc.ah-1
 		if bad {
-			return fail(ErrDamaged, at, "progressive scan of coefficients %d to %d, bits %d to %d, %d components: no such scan", sc.ss, sc.se, sc.ah, sc.al, sc.n)
+			return fail(ErrDamaged, at, "progressive scan of coefficients %d to %d, bits %d to %d, %d components: no such scan",
+				sc.ss, sc.se, sc.ah, sc.al, sc.n)
 		}
 	}
 	if sc.n == 1 {

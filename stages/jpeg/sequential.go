@@ -1,7 +1,7 @@
 package jpeg
 
-// The scan that holds all components of a sequential picture is decoded row by row, straight into samples. Its machinery
-// of rows, restart markers and damage serves the scans of stored.go too.
+// The scan that holds all components of a sequential picture is decoded row by row, straight into samples. Its
+// machinery of rows, restart markers and damage serves the scans of stored.go too.
 
 // planBlocks lists the blocks of an MCU and their tables, and counts the MCUs.
 func (d *Decoder) planBlocks() error {
@@ -88,8 +88,8 @@ func (d *Decoder) sequential() error {
 // first-level cache beside the code tables. bench/jpeg: whole rows cost 10 % more, 8 at a time 1 %, 4 at a time 3 %.
 const batch = 16
 
-// aim points the blocks at the planes' room for a batch from column mx of row my on, and cuts end to what is all wanted or
-// all not.
+// aim points the blocks at the planes' room for a batch from column mx of row my on, and cuts end to what is all
+// wanted or all not.
 func (d *Decoder) aim(my, mx, end int) int {
 	if d.h.several() {
 		return end
@@ -117,8 +117,8 @@ func (d *Decoder) aim(my, mx, end int) int {
 	return end
 }
 
-// mcuRow decodes MCUs [mx,end) of row my, in pieces cut where a restart marker or an index entry stands between two, and
-// transforms what is wanted of them unless more scans will come.
+// mcuRow decodes MCUs [mx,end) of row my, in pieces cut where a restart marker or an index entry stands between two,
+// and transforms what is wanted of them unless more scans will come.
 func (d *Decoder) mcuRow(my, mx, end int) error {
 	h := &d.h
 	for mx < end {
@@ -234,8 +234,8 @@ func (d *Decoder) restart(m int) error {
 	return nil
 }
 
-// lose gives up the MCUs from m on, in a lenient decode: up to the next restart marker, or the rest of the scan. It is
-// false in a strict one. The blocks of an MCU that broke half way are made grey too.
+// lose gives up the MCUs from m on, in a lenient decode: up to the next restart marker, or the rest of the scan. It
+// is false in a strict one. The blocks of an MCU that broke half way are made grey too.
 func (d *Decoder) lose(err error, m int) bool {
 	if !d.lenient {
 		return false

@@ -1,6 +1,7 @@
 package jpeg
 
-// Pictures of several scans: all coefficients are kept until the last scan, then rows are transformed as in sequential.go.
+// Pictures of several scans: all coefficients are kept until the last scan, then rows are transformed as in
+// sequential.go.
 
 // progressive is the state of a scan of AC coefficients.
 type progressive struct {
@@ -143,8 +144,8 @@ func (d *Decoder) wantScan() int {
 	return last
 }
 
-// latch fixes the quantizers of components that appear for the first time: later ones under the same number do not count.
-// A sequential component appears once.
+// latch fixes the quantizers of components that appear for the first time: later ones under the same number do not
+// count. A sequential component appears once.
 func (d *Decoder) latch() error {
 	s := &d.h.scan
 	for i := range s.n {
@@ -197,15 +198,16 @@ func (d *Decoder) complete() error {
 		}
 		for i, b := range c.known {
 			if b != 0 {
-				return fail(ErrCutShort, d.h.at, "the picture is cut short: the scans with the last bits of coefficient %d of component %d are missing", i, k)
+				return fail(ErrCutShort, d.h.at, "the picture is cut short: the scans with the last bits of coefficient %d of component %d are missing",
+					i, k)
 			}
 		}
 	}
 	return nil
 }
 
-// fetch readies the wanted blocks of row my from column d.base on: it multiplies them into the plane's room for a batch,
-// and fills last. The kernel takes them from the store and multiplies by itself.
+// fetch readies the wanted blocks of row my from column d.base on: it multiplies them into the plane's room for a
+// batch, and fills last. The kernel takes them from the store and multiplies by itself.
 func (d *Decoder) fetch(c *plane, my, end int) {
 	x := max(c.bx0, d.base*c.h)
 	n := min(c.bx1, end*c.h) - x

@@ -1,7 +1,7 @@
 package jpeg
 
-// tables keeps look-ups built from Huffman segments. Files of one camera or program mostly share them, so they are built
-// again only when the bytes differ: building one takes about 20 us, a thirtieth of a small picture.
+// tables keeps look-ups built from Huffman segments. Files of one camera or program mostly share them, so they are
+// built again only when the bytes differ: building one takes about 20 us, a thirtieth of a small picture.
 type tables struct {
 	dc   [4]*dcTable
 	ac   [4]*acTable

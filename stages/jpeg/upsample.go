@@ -2,8 +2,8 @@ package jpeg
 
 import "encoding/binary"
 
-// The triangle filter of libjpeg: three parts of the nearer sample, one of the farther, rounded down at even pixels and up
-// at odd ones. Here in the Go form: four 16-bit lanes in a word.
+// The triangle filter of libjpeg: three parts of the nearer sample, one of the farther, rounded down at even pixels
+// and up at odd ones. Here in the Go form: four 16-bit lanes in a word.
 
 const ones = 0x0001000100010001
 

@@ -13,8 +13,8 @@ import "strings"
 //	CX       k            BX  k after the first symbol of an entry
 //	X0       predictors at the start of the MCU
 //
-// The fields of an entry (acEntry: bits, code, shift, adv, adv2, long, v2) are loaded one by one: cutting them out of a
-// register takes shifts, of which many CPUs do two in a cycle, and the shifts of acc would wait for them.
+// The fields of an entry (acEntry: bits, code, shift, adv, adv2, long, v2) are loaded one by one: cutting them out of
+// a register takes shifts, of which many CPUs do two in a cycle, and the shifts of acc would wait for them.
 
 // refill makes 56 bits of acc good.
 func (a *asm) refill(acc string) {
@@ -30,8 +30,8 @@ func (a *asm) refill(acc string) {
 		ORL $56, R9`, acc)
 }
 
-// value makes DI the value behind a code: BX is acc behind the code, DX 63 minus the value's length. With one more bit in
-// front, the complement of the first, the bits are a number in two's complement, one too small where negative.
+// value makes DI the value behind a code: BX is acc behind the code, DX 63 minus the value's length. With one more
+// bit in front, the complement of the first, the bits are a number in two's complement, one too small where negative.
 func (a *asm) value() {
 	a.op(`
 		MOVQ BX, DI

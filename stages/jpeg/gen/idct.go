@@ -1,8 +1,8 @@
 package main
 
-// pass is one pass of the inverse DCT over eight lines at a time. In: Y0 to Y3, row pairs (0,4) (2,6) (1,3) (5,7) as words
-// side by side. All combined constants of the flow graph fit 16 bits, so every product is a multiply-add of a pair. Out: Y0
-// to Y3, two rows each, saturated to 16 bits.
+// pass is one pass of the inverse DCT over eight lines at a time. In: Y0 to Y3, row pairs (0,4) (2,6) (1,3) (5,7) as
+// words side by side. All combined constants of the flow graph fit 16 bits, so every product is a multiply-add of a
+// pair. Out: Y0 to Y3, two rows each, saturated to 16 bits.
 func (a *asm) pass(round string, shift int) {
 	a.op(`
 		VPMADDWD k_e0<>(SB), Y0, Y4

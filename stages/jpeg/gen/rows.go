@@ -44,7 +44,8 @@ func (a *asm) widen() {
 		RET`)
 }
 
-// sides mixes Y1 with its left and right neighbours Y0 and Y2 and stores even and odd samples; the biases are in Y14, Y15.
+// sides mixes Y1 with its left and right neighbours Y0 and Y2 and stores even and odd samples; the biases are in Y14,
+// Y15.
 func (a *asm) sides(shift int) {
 	a.op(`
 		VPADDW Y1, Y1, Y6
@@ -60,8 +61,8 @@ func (a *asm) sides(shift int) {
 		VMOVDQU Y0, (DI)`, shift)
 }
 
-// ycc writes the colour conversion, 16 pixels a turn. With x = c-128, exact in 16-bit lanes:
-// R = y + x + ((2x*26345>>16) + 1 >> 1), B = y + 2x + mulhrs(x, -7471), G = y - cr + (-22554 cb + 18734 cr + 32768 >> 16).
+// ycc writes the colour conversion, 16 pixels a turn. With x = c-128, exact in 16-bit lanes: R = y + x +
+// ((2x*26345>>16) + 1 >> 1), B = y + 2x + mulhrs(x, -7471), G = y - cr + (-22554 cb + 18734 cr + 32768 >> 16).
 func (a *asm) ycc() {
 	a.con("128", 2, 128)
 	a.con("crr", 2, 26345)
