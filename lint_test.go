@@ -70,9 +70,11 @@ func isProgram(dir string) bool {
 // Where goroutines start: in the engine, and in programs.
 func startsGoroutines(dir string) bool { return dir == "graph/internal/engine" || isProgram(dir) }
 
-// Files that may use a timer: workers park on one, and these kinds are there to wait.
+// Files that may use a timer: the engine where time itself is what is waited for, and kinds that are there to wait.
 var timers = map[string]string{
 	"graph/internal/edge/waiter.go": "the flag of a starving consumer is raised by a timer",
+	"graph/internal/engine/run.go":  "the back-off between two tries",
+	"graph/timeout.go":              "the grace of a call that has run out of time",
 	"sources/slow.go":               "models a slow store",
 	"stages/delay.go":               "a planted slow stage",
 	"sinks/accelerator.go":          "models a training step",
