@@ -80,15 +80,19 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// sized notes the size of an item that left a stage: it may be more than was reserved.
-func (b *byteBook) sized(h *edge.Hold, size int64) {
-	for old := h.Bytes.Load(); size > old; old = h.Bytes.Load() {
-		if h.Bytes.CompareAndSwap(old, size) {
-			b.admit.Grow(size - old)
+// sized notes the size of an item that left a stage. It and its siblings, which a flat-map made of the same item, may
+// hold more than was reserved.
+func (b *byteBook) sized(x *edge.Ext, size int64) {
+	h := x.Hold
+	live := h.Live.Add(size - x.Size)
+	x.Size = size
+	for old := h.Bytes.Load(); live > old; old = h.Bytes.Load() {
+		if h.Bytes.CompareAndSwap(old, live) {
+			b.admit.Grow(live - old)
 		}
 	}
 	if h.Source > 0 {
-		r := float64(size) / float64(h.Source)
+		r := float64(live) / float64(h.Source)
 		for old := b.ratio.Load(); r > math.Float64frombits(old) && !b.ratio.CompareAndSwap(old, math.Float64bits(r)); old = b.ratio.Load() {
 		}
 	}
@@ -159,12 +163,13 @@ func (g *gate[T]) Admit(w *edge.Waiter, lo int64, cells []edge.Cell[T]) (n int, 
 		}
 		h := g.book.holds.Get().(*edge.Hold)
 		h.Bytes.Store(needs[i])
+		h.Live.Store(sizes[i])
 		h.Source, h.Free = sizes[i], g.free
 		h.Users.Store(1)
 		if c.Ext == nil {
 			c.Ext = edge.NewExt()
 		}
-		c.Ext.Hold = h
+		c.Ext.Hold, c.Ext.Size = h, sizes[i]
 	}
 	return n, waited, nil
 }

@@ -331,7 +331,7 @@ func finish[T any](b *builder, s *stageRun, h *hooks[T], size, hash *func(*edge.
 			n := h.bytes(c.V)
 			s.m.BytesOut.Add(n)
 			if c.Ext != nil && c.Ext.Hold != nil {
-				b.run.bytes.sized(c.Ext.Hold, n)
+				b.run.bytes.sized(c.Ext, n)
 			}
 		}
 	}

@@ -40,13 +40,15 @@ type Ext struct {
 	Err   error  // why it was skipped; until the mark leaves its stage
 	Hash  uint64
 	Count int   // inputs that a group's output holds
-	Hold  *Hold // bytes reserved for the item
+	Hold  *Hold // bytes reserved for the item and for all that came of the same one
+	Size  int64 // what the item itself holds of them
 }
 
 // Hold is a share of the byte budget with a count of the items that use it. Free is called after the last.
 type Hold struct {
-	Bytes  atomic.Int64
-	Source int64 // size of the item as it left the source
+	Bytes  atomic.Int64 // reserved
+	Live   atomic.Int64 // what the items that use it hold now
+	Source int64        // size of the item as it left the source
 	Users  atomic.Int32
 	Free   func(*Hold)
 }
@@ -63,8 +65,11 @@ func (t *Tag) End() {
 		return
 	}
 	t.Ext = nil
-	if h := x.Hold; h != nil && h.Users.Add(-1) == 0 {
-		h.Free(h)
+	if h := x.Hold; h != nil {
+		h.Live.Add(-x.Size)
+		if h.Users.Add(-1) == 0 {
+			h.Free(h)
+		}
 	}
 	*x = Ext{}
 	exts.Put(x)
