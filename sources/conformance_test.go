@@ -40,6 +40,12 @@ func TestSourcesConform(t *testing.T) {
 		"range, windows": {Source: struct{ sampleSource }{sources.Range{Count: 9}}, N: 4, Same: true, Options: sampled(sources.Windows{Length: 3, Stride: 2})},
 		"synthetic_images, class_balanced": {Source: sources.SyntheticImages{Count: 5, Width: 16, Height: 9, Classes: 2}, N: 8,
 			Options: sampled(sources.ClassBalanced{Batch: 4, Count: 8})},
+		"concat": {Source: sources.Concat[*item.Sample](sources.Range{Count: 3}, sources.Range{Count: 4}), N: 7, Same: true,
+			Refused: []sampleSource{sources.Concat[*item.Sample](), sources.Concat[*item.Sample](nil)}},
+		"concat, shuffled": {Source: sources.Concat[*item.Sample](sources.SyntheticImages{Count: 3, Width: 16, Height: 9}, sources.SyntheticImages{Count: 2, Width: 16, Height: 9}),
+			N: 5, Options: shuffled},
+		"zip": {Source: sources.Zip(sources.Range{Count: 7}, sources.SyntheticImages{Count: 7, Width: 16, Height: 9}), N: 7, Same: true,
+			Refused: []sampleSource{sources.Zip(sources.Range{})}},
 		"folder, shuffled": {Source: sources.Folder{Root: root}, N: 11, Options: shuffled},
 	} {
 		t.Run(name, func(t *testing.T) { graphtest.Source(t, c) })

@@ -32,6 +32,17 @@ const defaultMaxBytes = 256 << 20
 // cannot be read, or is empty, is an error when its turn comes, for on_error to decide on. What is left out is counted
 // and told in the report's warnings. A folder without any files is an error.
 //
+// Exclude names a file with keys to leave out: a quarantine file, which penstock run --quarantine writes, if its first
+// character is {, else a list with one key a line, where ./ before a key is taken off. What is left out has no index:
+// samplers that go by number count without it. One line of the warnings tells how many files were left out, and how many
+// keys name no file.
+//
+// Errors of reading bear the key. Those that may pass are marked with [graph.Temporary], so that retry tries again: a
+// disturbed call (EINTR, EAGAIN, EBUSY), too many open files (EMFILE, ENFILE), want of memory (ENOMEM, ENOBUFS), and what
+// network file systems give when a server is slow or a file was replaced (ESTALE, EIO, ETIMEDOUT, ECONNREFUSED,
+// ECONNRESET, ECONNABORTED, EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, ENETRESET, ENOTCONN, EPIPE); on Windows what
+// stands for these, and a file that another program holds. No other error is.
+//
 // Synth is for trying things out: if Root does not exist, Open first makes that many pictures there (see [PhotoFolder])
 // and a warning says so. A folder that is there is never written to.
 //
@@ -40,6 +51,7 @@ const defaultMaxBytes = 256 << 20
 type Folder struct {
 	Root       string
 	Extensions []string
+	Exclude    string
 	MaxBytes   int64
 	Synth      int
 }
@@ -48,6 +60,7 @@ type Folder struct {
 func (f *Folder) Bind(b *registry.Fields) {
 	b.Path(&f.Root, "root", "", "the folder; its first level of folders are the classes", registry.Required())
 	b.Texts(&f.Extensions, "extensions", nil, "if given, only files whose names end in one of these; case does not matter")
+	b.Path(&f.Exclude, "exclude", "", "a file with keys to leave out: what run --quarantine wrote, or one key a line")
 	b.Size(&f.MaxBytes, "max_bytes", defaultMaxBytes, "a larger file is an error", registry.Min(1))
 	b.Int(&f.Synth, "synth", 0, "if root does not exist, make this many pictures there first; 0: that is an error",
 		registry.Min(0), registry.Max(1_000_000))
@@ -69,11 +82,21 @@ func (f Folder) Open(ctx context.Context, env *graph.Env) (graph.Reader[*item.Sa
 	if err := f.make(ctx, env); err != nil {
 		return none, err
 	}
-	l, err := scan(ctx, f.Root, f.Extensions)
+	var left *exclusion
+	if f.Exclude != "" {
+		var err error
+		if left, err = readExclusion(f.Exclude); err != nil {
+			return none, fmt.Errorf("exclude: %w", err)
+		}
+	}
+	l, err := scan(ctx, f.Root, f.Extensions, left)
 	if err != nil {
 		return none, err
 	}
 	lines := l.lines(f.Root)
+	if line := left.line(f.Root); line != "" {
+		lines = append(lines, line)
+	}
 	if l.paths.Len() == 0 {
 		return none, fmt.Errorf("folder %q: %w%s", f.Root, graph.ErrEmpty, strings.Join(append([]string{""}, lines...), "; "))
 	}
@@ -130,7 +153,7 @@ func fileSample(c *graph.Call, paths *Paths, i int64, root string, label, limit 
 	key := string(paths.Append(room[:0], i))
 	buf, err := readFile(c, filepath.Join(root, filepath.FromSlash(key)), limit)
 	if err != nil {
-		return nil, err
+		return nil, graph.Keyed(key, passing(err))
 	}
 	s := item.NewSample(key)
 	s.Set(fieldImage, item.Bytes(buf))

@@ -39,7 +39,7 @@ func tree(t testing.TB, files ...string) string {
 
 func listed(t testing.TB, root string, exts ...string) *listing {
 	t.Helper()
-	l, err := scan(t.Context(), root, exts)
+	l, err := scan(t.Context(), root, exts, nil)
 	require.NoError(t, err)
 	return l
 }
@@ -317,7 +317,7 @@ func FuzzFolder(f *testing.F) {
 			}
 			made = append(made, full)
 		}
-		l, err := scan(t.Context(), root, nil)
+		l, err := scan(t.Context(), root, nil, nil)
 		if err != nil {
 			t.Skip(err)
 		}

@@ -89,11 +89,12 @@ type scanner struct {
 	ctx  context.Context
 	root string
 	exts []string
+	left *exclusion
 	path []byte // scratch
 }
 
-func scan(ctx context.Context, root string, exts []string) (*listing, error) {
-	s := &scanner{ctx: ctx, root: root}
+func scan(ctx context.Context, root string, exts []string, left *exclusion) (*listing, error) {
+	s := &scanner{ctx: ctx, root: root, left: left}
 	for _, e := range exts {
 		s.exts = append(s.exts, "."+strings.ToLower(strings.TrimPrefix(e, ".")))
 	}
@@ -170,13 +171,16 @@ func (s *scanner) folder(rel []byte, links int) error {
 }
 
 func (s *scanner) file(rel, name []byte) {
+	s.path = append(append(s.path[:0], rel...), name...)
+	if s.left.has(s.path) {
+		return
+	}
 	if len(rel) == 0 {
 		s.leave(oddRoot, nil, string(name))
 		if k := len(s.runs); k == 0 || s.runs[k-1].label >= 0 {
 			s.runs = append(s.runs, run{s.paths.n, -1})
 		}
 	}
-	s.path = append(append(s.path[:0], rel...), name...)
 	s.paths.add(s.path)
 }
 
