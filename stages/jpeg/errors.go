@@ -30,6 +30,9 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("jpeg: %s at byte %d", e.What, e.Offset)
 }
 
+// ByteOffset is Offset, for who asks any error where in an item's bytes it arose.
+func (e *Error) ByteOffset() int64 { return int64(e.Offset) }
+
 // Unwrap gives the kind.
 func (e *Error) Unwrap() error { return e.Kind }
 

@@ -113,7 +113,7 @@ func TestTwinsAgreeOnDamagedPictures(t *testing.T) {
 	var fast, slow Decoder
 	slow.pure = true
 	kinds := map[bool]int{}
-	for range 3000 {
+	for range 1500 {
 		names := []string{"restart.jpg", "seq_2x2.jpg", "prog_2x2.jpg", "restart_prog.jpg", "best.jpg", "apart.jpg", "cmyk.jpg", "grey.jpg", "worst.jpg"}
 		data := append([]byte(nil), read(t, names[r.Intn(len(names))])...)
 		for range 1 + r.Intn(4) {

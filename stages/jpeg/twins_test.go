@@ -37,7 +37,7 @@ func TestTransformTwinsAgreeOnAnyCoefficients(t *testing.T) {
 	edge := []int16{-32768, 32767, -32767, 16384, -16384, 8192, -8192, 0, 1, -1}
 	for _, amp := range []int{64, 512, 1024, 2048, 4096, 8192, 16384, 32768} {
 		for _, dense := range []int{1, 2, 8, 64} {
-			for range 3000 {
+			for range 1200 {
 				var nat [64]int16
 				last := uint8(0)
 				for range dense {
@@ -102,7 +102,7 @@ func TestRowTwinsAgreeOnRandomAndExtremeSamples(t *testing.T) {
 		}
 		return b
 	}
-	for range 20000 {
+	for range 8000 {
 		n := 1 + r.Intn(80)
 		near, far := row(n+64), row(n+64)
 		a, b := make([]byte, 2*n+64), make([]byte, 2*n+64)
@@ -136,7 +136,7 @@ func TestKernelMultipliesModulo16Bits(t *testing.T) {
 		t.Skip("no AVX2 on this machine")
 	}
 	r := rand.New(rand.NewSource(5))
-	for range 20000 {
+	for range 8000 {
 		var q, nat, vec, vq, multiplied [64]int16
 		last := uint8(0)
 		for n := range 64 {
