@@ -48,6 +48,9 @@ func workerOf[A, B any](b *builder, s *stageRun, hin *hooks[A], hout *hooks[B], 
 		w.choose = t.Choose
 		w.one = w.chooseOne
 	case t.Emit != nil:
+		if b.resume != nil {
+			w.seen = b.seen
+		}
 		w.emitting(t.Emit)
 		w.one = w.emitOne
 	default:
@@ -89,6 +92,8 @@ type body[A, B any] struct {
 	emit     func(*Call, A, func(B)) error
 	emitFn   func(B)
 	emitted  int
+	put      int // of them, not delivered by the run that was resumed
+	seen     func(*edge.Tag, string) bool
 	tag      edge.Tag
 	out      *engine.Out[B]
 	one      func(c *edge.Cell[A], out *engine.Out[B]) error
@@ -256,8 +261,14 @@ func (w *body[A, B]) emitting(f func(*Call, A, func(B)) error) {
 		}
 		t := w.tag
 		t.Ext = w.childExt()
-		w.out.Put(v, &t)
 		w.emitted++
+		if w.seen != nil && w.seen(&t, t.Ext.Child) {
+			t.End()
+			w.release(v)
+			return
+		}
+		w.out.Put(v, &t)
+		w.put++
 	}
 }
 
@@ -275,7 +286,7 @@ func (w *body[A, B]) childExt() *edge.Ext {
 }
 
 func (w *body[A, B]) emitOne(c *edge.Cell[A], out *engine.Out[B]) error {
-	w.out, w.emitted, w.tag = out, 0, c.Tag
+	w.out, w.emitted, w.put, w.tag = out, 0, 0, c.Tag
 	if err := w.emit(w.call, c.V, w.emitFn); err != nil {
 		return err // what was emitted before stays: whether it was handed over already depends on the buffer
 	}
@@ -285,7 +296,7 @@ func (w *body[A, B]) emitOne(c *edge.Cell[A], out *engine.Out[B]) error {
 // emittedAll ends an input whose outputs have all been put.
 func (w *body[A, B]) emittedAll(c *edge.Cell[A], out *engine.Out[B]) error {
 	w.tag.Ext = nil
-	if w.emitted == 0 {
+	if w.put == 0 {
 		out.Passed(&c.Tag)
 		out.Filtered++
 	} else {

@@ -3,6 +3,7 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -272,16 +273,24 @@ func (p *Pipeline) Describe() string {
 	b.WriteByte('\n')
 	for _, n := range p.nodes {
 		fmt.Fprintf(&b, "  %s: %s", n.id, n.kind)
-		if n.decl != nil && !isFunc(n.decl) {
-			fmt.Fprintf(&b, " %+v", n.decl)
-		}
-		for _, in := range n.ins {
-			fmt.Fprintf(&b, " from=%s", in.id)
-		}
+		n.describe(&b)
 		n.opts.describe(&b)
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// addresses are those of functions and pointers in a declaration: they differ from process to process.
+var addresses = regexp.MustCompile(`\b0x[0-9a-f]{4,}\b`)
+
+// describe writes the settings and the inputs of a stage.
+func (n *node) describe(b *strings.Builder) {
+	if n.decl != nil && !isFunc(n.decl) {
+		b.WriteString(" " + addresses.ReplaceAllString(fmt.Sprintf("%+v", n.decl), "func"))
+	}
+	for _, in := range n.ins {
+		fmt.Fprintf(b, " from=%s", in.id)
+	}
 }
 
 func (o *options) describe(b *strings.Builder) {

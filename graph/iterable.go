@@ -15,6 +15,9 @@ const interleave = 8
 
 // openIterable opens a source that is read forward, in splits.
 func openIterable[T any](b *builder, s *stageRun, number int, r Reader[T]) error {
+	if b.resume != nil {
+		return b.wrapOpen(s, -1, "resume", errors.New("a source that is read forward cannot be resumed yet"))
+	}
 	if r.Splits < 1 {
 		return b.wrapOpen(s, -1, "open", fmt.Errorf("%w: the source %q has no splits", ErrEmpty, s.n.id))
 	}

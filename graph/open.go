@@ -28,6 +28,7 @@ type builder struct {
 	pulls   []any       // engine.Pull[T], in sync runs
 	lates   []func()
 	starts  []func()
+	resume  *State
 	fused   map[*node]*group
 	stops   []func() error // what Open took, in order
 	cores   int
@@ -36,19 +37,22 @@ type builder struct {
 
 // stageRun is what a run knows of one stage.
 type stageRun struct {
-	n       *node
-	m       *meter.Stage
-	workers int
-	load    Load
-	isGroup bool
-	size    int // of a group
-	least   int // outputs of a group that stages below must be able to hold
-	more    func(slabs int)
-	slabbed bool // its outputs hold slabs
-	stats   func() edge.Stats
-	opened  time.Duration
-	sized   bool
-	slot    *slotter // of the group that reads its output
+	n        *node
+	m        *meter.Stage
+	workers  int
+	load     Load
+	isGroup  bool
+	size     int // of a group
+	least    int // outputs of a group that stages below must be able to hold
+	more     func(slabs int)
+	slabbed  bool // its outputs hold slabs
+	source   int  // number of a source
+	iterable bool
+	drops    bool // some of its inputs have no output, or several
+	stats    func() edge.Stats
+	opened   time.Duration
+	sized    bool
+	slot     *slotter // of the group that reads its output
 
 	group    *group      // that it was absorbed into
 	absorbed []*stageRun // that it works for
@@ -247,6 +251,7 @@ func openStage[A, B any](b *builder, n *node, st Stage[A, B]) error {
 		return err
 	}
 	b.closes(s, tr.Close)
+	s.drops = tr.Choose != nil || tr.Emit != nil
 	if h, ok := n.decl.(interface{ Holds() int64 }); ok {
 		b.holds(n, int(h.Holds()), int(h.Holds()))
 	}
@@ -355,6 +360,9 @@ func openMerge[T any](b *builder, n *node) error {
 	s := b.begin(n)
 	h := hooksOf[T](b.index)
 	m := &engine.Merge[T]{Meter: s.m, Out: newEdge[T](b, s), Drop: h.dropQuietly}
+	if b.resume != nil {
+		m.Turn, m.TurnEpoch = b.turnOf(n), int32(b.resume.Epoch)
+	}
 	var pulls []engine.Pull[T]
 	for _, in := range n.ins {
 		m.Ins = append(m.Ins, inputEdge[T](b, in))
@@ -434,6 +442,9 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 		Key: h.keyOf,
 	}
 	s.more = func(slabs int) { e.Slabs += slabs }
+	if b.resume != nil {
+		e.FirstEpoch, e.FirstNumber = int32(b.resume.Epoch), b.resume.Batches
+	}
 	b.groups = append(b.groups, func(t *meter.Trail) {
 		if e.Waiting() {
 			e.Held(longestAfter(t, s.m))

@@ -44,7 +44,7 @@ func (o *Out[T]) All(r *Run) iter.Seq2[T, error] {
 func (o *Out[T]) Epochs(r *Run) iter.Seq[*Epoch[T]] {
 	t := r.outlet.(*typedOutlet[T])
 	return func(yield func(*Epoch[T]) bool) {
-		for n := int64(0); t.p.epochs == Forever || n < int64(t.p.epochs); n++ {
+		for n := t.firstEpoch(); t.p.epochs == Forever || n < int64(t.p.epochs); n++ {
 			if !yield(&Epoch[T]{n, t}) {
 				t.broken()
 				return
@@ -57,11 +57,18 @@ func (o *Out[T]) Epochs(r *Run) iter.Seq[*Epoch[T]] {
 	}
 }
 
+func (o *typedOutlet[T]) firstEpoch() int64 {
+	if o.p.resume == nil {
+		return 0
+	}
+	return o.p.resume.Epoch
+}
+
 // All gives the items of the epoch.
 func (e *Epoch[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for c := e.o.peek(); c != nil && int64(c.Epoch) <= e.Number; c = e.o.peek() {
-			e.o.ahead = false
+			e.o.handOut(c)
 			if !yield(c.V, nil) {
 				return
 			}
@@ -105,6 +112,12 @@ type typedOutlet[T any] struct {
 	all    item.Chain
 	hashed bool
 	opaque bool // some item had no hash
+
+	mark           marker
+	chainAt, allAt item.Chain // as of the mark
+	isOut          bool       // held was handed out
+	carried        bool       // chain is of the run before, in the epoch of its state
+	handed         int64      // items that the consumer is done with
 }
 
 func newOutlet[T any](b *builder, s *stageRun) *typedOutlet[T] {
@@ -122,6 +135,7 @@ func newOutlet[T any](b *builder, s *stageRun) *typedOutlet[T] {
 		}
 	}
 	b.run.outlet = o
+	o.continued(b.resume)
 	b.late(func() {
 		meters := make([]*meter.Stage, len(b.stages))
 		for i, s := range b.stages {
@@ -135,12 +149,22 @@ func newOutlet[T any](b *builder, s *stageRun) *typedOutlet[T] {
 
 func (o *typedOutlet[T]) start(r *engine.Run) { o.sink.Start(r) }
 
-// next gives the next item and takes the one before back; nil at the end.
+// next hands the next item out and takes the one before back; nil at the end.
 func (o *typedOutlet[T]) next() *edge.Cell[T] {
-	if o.ahead {
-		o.ahead = false
-		return o.held
+	c := o.peek()
+	if c != nil {
+		o.handOut(c)
 	}
+	return c
+}
+
+func (o *typedOutlet[T]) handOut(c *edge.Cell[T]) {
+	o.ahead, o.isOut = false, true
+	o.received(c)
+}
+
+// fetch takes the next item from the stream.
+func (o *typedOutlet[T]) fetch() *edge.Cell[T] {
 	o.giveBack()
 	for !o.over {
 		c := o.sink.Next()
@@ -164,7 +188,7 @@ func (o *typedOutlet[T]) peek() *edge.Cell[T] {
 	if o.ahead {
 		return o.held
 	}
-	c := o.next()
+	c := o.fetch()
 	o.ahead = c != nil
 	return c
 }
@@ -188,6 +212,12 @@ func (o *typedOutlet[T]) giveBack() {
 		return
 	}
 	o.held = nil
+	if o.isOut {
+		o.isOut = false
+		if o.handed++; o.p.onDelivery != nil {
+			o.p.onDelivery(o.handed)
+		}
+	}
 	if o.h.kept != nil && o.h.kept(c.V) {
 		o.keep(c)
 	}
@@ -263,6 +293,10 @@ func (o *typedOutlet[T]) hash(h uint64) {
 
 // turn begins an epoch and closes the one before.
 func (o *typedOutlet[T]) turn(epoch int64) {
+	if o.carried && epoch != o.p.resume.Epoch {
+		o.carry()
+	}
+	o.carried = false
 	now := o.r.clock.Now()
 	o.closeEpoch(now)
 	o.epoch = &EpochStats{Epoch: epoch}
@@ -273,9 +307,18 @@ func (o *typedOutlet[T]) turn(epoch int64) {
 	o.began = now
 }
 
+// carry closes the epoch that a resumed run was in and that had nothing left.
+func (o *typedOutlet[T]) carry() {
+	o.all.Add(o.chain.Sum())
+	o.chain, o.carried = item.Chain{}, false
+}
+
 func (o *typedOutlet[T]) closeEpoch(now int64) {
 	e := o.epoch
 	if e == nil {
+		if o.carried && o.over {
+			o.carry()
+		}
 		return
 	}
 	o.epoch = nil

@@ -26,7 +26,11 @@ type Pipeline struct {
 	noTime bool
 	warmup int64
 	onSkip func(SkipNote)
-	limit  int64 // deliveries; 0: none
+
+	onDelivery func(int64)
+	resume     *State
+	force      bool
+	limit      int64 // deliveries; 0: none
 
 	buffers item.Memory // instead of the engine's
 

@@ -16,17 +16,18 @@ import (
 
 // Run is a pipeline at work. Its methods may be called from any goroutine.
 type Run struct {
-	p      *Pipeline
-	eng    *engine.Run
-	clock  *meter.Clock
-	stages []*stageRun
-	blamer *meter.Blamer
-	bytes  *byteBook
-	memory item.Memory
-	keeps  []func(int)
-	widen  []func(int)
-	outlet outlet
-	stops  []func() error
+	p       *Pipeline
+	eng     *engine.Run
+	clock   *meter.Clock
+	stages  []*stageRun
+	blamer  *meter.Blamer
+	bytes   *byteBook
+	memory  item.Memory
+	keeps   []func(int)
+	widen   []func(int)
+	sources []sourceRun
+	outlet  outlet
+	stops   []func() error
 
 	cpu, pauses time.Duration // of the process at the start
 	once        sync.Once
@@ -43,6 +44,7 @@ type Run struct {
 // outlet is the taking end, whatever its type.
 type outlet interface {
 	read() outletStats
+	state() State
 	stop()
 	finish()
 }
@@ -68,6 +70,11 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 		stages: make([]*stageRun, len(p.nodes)), edges: make([]any, len(p.nodes)), pulls: make([]any, len(p.nodes)),
 	}
 	b.fuse()
+	if err := b.resumeAt(p.resume); err != nil {
+		r.eng.End(nil)
+		_ = r.eng.Wait()
+		return nil, err
+	}
 	for _, n := range p.nodes {
 		if err := n.open(b); err != nil {
 			r.eng.End(nil)

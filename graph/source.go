@@ -54,6 +54,9 @@ func openSource[T any](b *builder, n *node, src Source[T]) error {
 		return err
 	}
 	b.closes(s, r.Close)
+	s.source, s.iterable = number, r.Read != nil
+	me := sourceRun{n.id, r.Len, r.Fingerprint}
+	b.run.sources = append(b.run.sources, me)
 	if r.Read != nil {
 		return openIterable(b, s, number, r)
 	}
@@ -73,7 +76,14 @@ func openSource[T any](b *builder, n *node, src Source[T]) error {
 		return b.wrapOpen(s, -1, "open", fmt.Errorf("%w: the source %q is empty", ErrEmpty, n.id))
 	}
 	b.places = append(b.places, places)
+	at, err := b.sourceAt(s, number, me)
+	if err != nil {
+		return err
+	}
 	f := &feed{source: uint16(number), places: places, epochs: b.p.epochs, workers: int64(s.workers)}
+	if at != nil {
+		f.epoch, f.place = b.resume.Epoch, at.Place
+	}
 	in := edge.New(edge.Config{Buffer: engine.MaxSlice, Producers: 1, Consumers: s.workers}, func(*edge.Cell[struct{}]) {})
 	in.Source = f.next
 	b.eng.OnDrain(in.Seal)

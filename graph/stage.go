@@ -31,6 +31,9 @@ type Reader[T any] struct {
 	// Interleave is how many splits of an iterable are read in turn; 0 means 8.
 	Interleave int
 
+	// Fingerprint, if set, tells one set of data from another of the same length, for [Resume].
+	Fingerprint string
+
 	// NewWorker, if set, makes the functions of one worker, which has resources of its own.
 	NewWorker func(ctx context.Context) (Reader[T], error)
 	// Close, if set, frees what Open (or NewWorker) took. It is called once, after the last call has returned.

@@ -105,7 +105,7 @@ func (x *timed[A, B]) take(c *edge.Cell[A], o outcome[B], out *engine.Out[B]) er
 	}
 	if x.t.Emit != nil {
 		w := x.w
-		w.out, w.tag = out, c.Tag
+		w.out, w.tag, w.emitted, w.put = out, c.Tag, 0, 0
 		for _, v := range o.outs {
 			w.emitFn(v)
 		}

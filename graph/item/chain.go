@@ -3,6 +3,7 @@ package item
 import (
 	"encoding/binary"
 	"fmt"
+	"strconv"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -24,3 +25,12 @@ func (c *Chain) Sum() uint64 { return c.sum }
 
 // String is the digest as 16 hexadecimal digits.
 func (c *Chain) String() string { return fmt.Sprintf("%016x", c.sum) }
+
+// ParseChain reads a digest that String wrote; anything else is the digest of nothing.
+func ParseChain(s string) Chain {
+	v, err := strconv.ParseUint(s, 16, 64)
+	if err != nil {
+		return Chain{}
+	}
+	return Chain{v}
+}

@@ -20,6 +20,10 @@ type Group[A, B, M any] struct {
 	Skip     bool // a row that cannot be filled is replaced by a stand-in
 	Slabs    int  // how many outputs may be under way
 
+	// FirstNumber is that of the first output, if it is of FirstEpoch: in a run that goes on after another.
+	FirstEpoch  int32
+	FirstNumber int64
+
 	First func(c *edge.Cell[A]) error
 	Slab  func() (B, error)
 	// Fit, if set, sees the first slab and says how many there may be.
@@ -279,6 +283,9 @@ func (g *Group[A, B, M]) begin(epoch int32) *slab[B, M] {
 	}
 	if s.opened == 0 || s.epoch != epoch {
 		s.epoch, s.number, s.epochLo = epoch, 0, s.opened
+		if s.opened == 0 && epoch == g.FirstEpoch {
+			s.number = g.FirstNumber
+		}
 	}
 	o.epochLo = s.epochLo
 	o.n, o.ordinal, o.number, o.epoch, o.short = 0, s.opened, s.number, s.epoch, false

@@ -12,6 +12,9 @@ type Merge[T any] struct {
 	Ins   []*edge.Edge[T]
 	Out   *edge.Edge[T]
 	Drop  func(*edge.Cell[T])
+	// Turn is the input to begin with, if the first epoch is TurnEpoch: in a run that goes on after another.
+	Turn      int
+	TurnEpoch int32
 
 	r     *Run
 	m     *meter.Worker
@@ -97,9 +100,10 @@ func (s *Merge[T]) run() error {
 
 // epoch merges the rest of one epoch.
 func (s *Merge[T]) epoch(epoch int32) (bool, error) {
-	for took := true; took; {
-		took = false
-		for i := range s.lanes {
+	first := s.firstTurn(epoch)
+	for took := true; took; first = 0 {
+		took = first > 0
+		for i := first; i < len(s.lanes); i++ {
 			ok, err := s.peek(i)
 			if err != nil {
 				s.flush()
@@ -117,6 +121,15 @@ func (s *Merge[T]) epoch(epoch int32) (bool, error) {
 		}
 	}
 	return s.flush(), nil
+}
+
+// firstTurn is the input that an epoch begins with.
+func (s *Merge[T]) firstTurn(epoch int32) (turn int) {
+	if epoch == s.TurnEpoch {
+		turn = s.Turn
+	}
+	s.Turn = 0
+	return turn
 }
 
 // move puts the first item of a lane into the part.

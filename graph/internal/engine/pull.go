@@ -251,7 +251,6 @@ func (s *Merge[T]) Pull(r *Run, ins []Pull[T]) Pull[T] {
 					return h.c, true, nil
 				}
 			}
-			turn = 0
 			next, any := int32(0), false
 			for i := range heads {
 				if h := &heads[i]; h.has && (!any || h.c.Epoch < next) {
@@ -262,6 +261,7 @@ func (s *Merge[T]) Pull(r *Run, ins []Pull[T]) Pull[T] {
 				return c, false, nil
 			}
 			epoch = next
+			turn = s.firstTurn(epoch)
 		}
 	}
 }
