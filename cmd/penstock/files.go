@@ -27,12 +27,20 @@ func checkReport(file string) error {
 	default:
 		return fmt.Errorf("--report %q: the ending picks the form; wanted .json, .txt or .md, got %q", file, ext)
 	}
+	return checkTarget("--report", file)
+}
+
+// checkTarget refuses a file that could not be written; "" is none.
+func checkTarget(option, file string) error {
+	if file == "" {
+		return nil
+	}
 	if st, err := os.Stat(file); err == nil && st.IsDir() {
-		return fmt.Errorf("--report %q is a folder", file)
+		return fmt.Errorf("%s %q is a folder", option, file)
 	}
 	dir := filepath.Dir(file)
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-		return fmt.Errorf("--report %q: there is no folder %q", file, dir)
+		return fmt.Errorf("%s %q: there is no folder %q", option, file, dir)
 	}
 	return nil
 }

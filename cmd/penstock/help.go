@@ -59,11 +59,11 @@ const setHelp = `
                       Paths in it are relative to the working folder.
 `
 
-const runHelp = `
+var runHelp = fmt.Sprintf(`
 SPEC is a file, or - for standard input. One line of progress is kept up to date
 on standard error; where that is not a terminal, a line is written every ten
 seconds. At the end the verdict and the table go to standard output.
-` + setHelp + `  --batches N         ends the run when the sink has taken N items; at least 1
+`+setHelp+`  --batches N         ends the run when the sink has taken N items; at least 1
   --seconds S         stops the sources after S seconds; what is in flight is
                       still delivered
   --warmup N          counts the first N deliveries as start-up, not as steady
@@ -74,12 +74,30 @@ seconds. At the end the verdict and the table go to standard output.
   --no-digest         leaves the hashing of samples out
   --report FILE       writes a report; .json, .txt or .md picks the form; may be
                       given several times. FILE appears whole or not at all.
+  --quarantine FILE   adds a line for each skipped item to FILE, as it happens: a
+                      JSON object with key, stage, error, attempt (from 1), offset
+                      (in the item's bytes, null if unknown), epoch and place. A
+                      folder takes FILE as its exclude. A key that is no valid
+                      UTF-8 stands in key_bytes too, in base64
+  --state FILE        keeps the state of the run in FILE, so that another run can go
+                      on from there. FILE is always one whole state
+  --every N           writes the state after each N items that the sink has taken,
+                      at least 1, default %d, and at the end, however it comes. The
+                      next item waits until the state is on the disk
+  --resume            goes on from the state in FILE: the stream is that of a run
+                      that was never interrupted, whatever the workers. Without
+                      FILE it starts at the beginning and says so. A state of
+                      another spec or of other data is refused, with what changed
+  --force             takes such a state all the same; the report says so
 
+The first %d skipped items are told on standard error, with stage, key and reason;
+then they are counted.
 An interrupt (Ctrl-C) stops the sources and lets what is in flight be delivered;
-a second one, or SIGTERM, drops it. In all cases the report is still written.
+a second one, or SIGTERM, drops it. In all cases report, state and quarantine are
+still written.
 The garbage collector is told to stay below nine tenths of the container's
 memory limit, and near budget.memory if that is set; GOMEMLIMIT goes first.
-`
+`, defaultEvery, tellMost)
 
 const lintHelp = `
 Prints one line per problem, by position, and opens nothing but the specs:

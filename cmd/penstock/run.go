@@ -21,10 +21,14 @@ type runOptions struct {
 	batches, warmup        int
 	seconds                float64
 	sync, noFuse, noDigest bool
+	quarantine             string
+	state                  string
+	every                  int
+	resume, force          bool
 }
 
 // Options of later work, refused by name.
-var laterRun = []string{"state", "every", "resume", "force", "strict", "root", "trace", "listen", "rank", "world", "html"}
+var laterRun = []string{"strict", "root", "trace", "listen", "rank", "world", "html"}
 
 func (a *app) run(args []string) int {
 	var o runOptions
@@ -37,6 +41,11 @@ func (a *app) run(args []string) int {
 	f.BoolVar(&o.sync, "sync", false, "")
 	f.BoolVar(&o.noFuse, "no-fuse", false, "")
 	f.BoolVar(&o.noDigest, "no-digest", false, "")
+	f.StringVar(&o.quarantine, "quarantine", "", "")
+	f.StringVar(&o.state, "state", "", "")
+	f.IntVar(&o.every, "every", defaultEvery, "")
+	f.BoolVar(&o.resume, "resume", false, "")
+	f.BoolVar(&o.force, "force", false, "")
 	rest, code, done := a.begin(f, args)
 	if done {
 		return code
@@ -67,13 +76,21 @@ func (o *runOptions) check(f *flags) error {
 		return fmt.Errorf("--seconds must be more than 0 and less than 1e9, got %g", o.seconds)
 	case o.warmup < 0:
 		return fmt.Errorf("--warmup must be at least 0, got %d", o.warmup)
+	case o.every < 1:
+		return fmt.Errorf("--every must be at least 1, got %d", o.every)
+	case o.state == "" && given["every"]:
+		return errors.New("--every needs --state FILE")
+	case o.state == "" && o.resume:
+		return errors.New("--resume needs --state FILE")
+	case o.force && !o.resume:
+		return errors.New("--force needs --resume")
 	}
 	for _, r := range o.reports {
 		if err := checkReport(r); err != nil {
 			return err
 		}
 	}
-	return nil
+	return errors.Join(checkTarget("--quarantine", o.quarantine), checkTarget("--state", o.state))
 }
 
 func (o *runOptions) apply(p *graph.Pipeline) {
@@ -93,6 +110,19 @@ var errInterrupted = errors.New("interrupted")
 
 // execute runs a pipeline to its end, whatever ends it, and reports.
 func (a *app) execute(s *spec.Spec, o runOptions) int {
+	con := &console{w: a.err}
+	a.err = con
+	keeper, err := a.keepState(s.Pipeline, &o)
+	if err != nil {
+		return a.usage("run", err.Error())
+	}
+	skips := &skipLog{err: a.err}
+	if o.quarantine != "" {
+		if skips.file, err = openQuarantine(o.quarantine); err != nil {
+			return a.usage("run", "--quarantine: "+err.Error())
+		}
+	}
+	s.Pipeline.With(graph.OnSkip(skips.take))
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	g := &guard{err: a.err, cancel: cancel}
@@ -104,34 +134,49 @@ func (a *app) execute(s *spec.Spec, o runOptions) int {
 	if err == nil {
 		limitMemory(s.Memory)
 		g.set(run)
+		if keeper != nil {
+			keeper.attach(run)
+		}
 		if o.seconds > 0 {
 			t := time.AfterFunc(time.Duration(o.seconds*float64(time.Second)), run.Stop)
 			defer t.Stop()
 		}
-		wg.Go(func() { a.live(run, stop) })
+		wg.Go(func() { a.live(con, run, stop) })
 		err = run.Wait()
 	}
 	close(stop)
 	wg.Wait()
 	code := g.code()
-	if err != nil && !(code != exitDone && ours(err)) {
+	failed := func(err error, with int) {
 		fmt.Fprintf(a.err, "penstock: %v\n", err)
 		if code == exitDone {
-			code = exitFailed
+			code = with
 		}
+	}
+	if err != nil && !(code != exitDone && ours(err)) {
+		with := exitFailed
+		if errors.Is(err, graph.ErrState) {
+			with = exitUsage
+		}
+		failed(err, with)
+	}
+	if err := skips.end(); err != nil {
+		failed(fmt.Errorf("--quarantine %q is not complete: %w", o.quarantine, err), exitFailed)
 	}
 	if run == nil {
 		return code
+	}
+	if keeper != nil {
+		if err := keeper.end(); err != nil {
+			failed(err, exitFailed)
+		}
 	}
 	snapshot := run.Snapshot()
 	snapshot.Spec.Text, snapshot.Spec.Overrides = s.Text, s.Overrides
 	fmt.Fprint(a.out, report.Table(snapshot))
 	for _, file := range o.reports {
 		if err := writeReport(file, snapshot); err != nil {
-			fmt.Fprintf(a.err, "penstock: report %q: %v\n", file, err)
-			if code == exitDone {
-				code = exitFailed
-			}
+			failed(fmt.Errorf("report %q: %w", file, err), exitFailed)
 		}
 	}
 	return code
@@ -198,27 +243,23 @@ func (g *guard) code() int {
 }
 
 // live writes a line of progress from time to time.
-func (a *app) live(run *graph.Run, stop <-chan struct{}) {
+func (a *app) live(con *console, run *graph.Run, stop <-chan struct{}) {
 	tick := time.NewTicker(a.pulse)
 	defer tick.Stop()
 	before := run.Snapshot()
-	drawn := false
 	for {
 		select {
 		case <-stop:
-			if drawn {
-				fmt.Fprint(a.err, "\r\x1b[K")
-			}
+			con.wipe()
 			return
 		case <-tick.C:
 			now := run.Snapshot()
 			line := report.LiveSince(before, now)
 			before = now
 			if a.terminal {
-				drawn = true
-				fmt.Fprint(a.err, "\r\x1b[K"+line)
+				con.draw(line)
 			} else {
-				fmt.Fprintln(a.err, line)
+				fmt.Fprintln(con, line)
 			}
 		}
 	}

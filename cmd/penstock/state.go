@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+
+	"github.com/penstock-go/penstock/graph"
+)
+
+// defaultEvery is how many deliveries lie between two states where --every does not say.
+const defaultEvery = 100
+
+// stateKeeper writes the state of a run to a file, from the goroutine that takes the deliveries: there it is exact.
+type stateKeeper struct {
+	file  string
+	every int64
+	err   io.Writer
+
+	mu    sync.Mutex
+	run   *graph.Run // nil: not started yet
+	saved int64      // deliveries at the last state
+	fault error
+}
+
+// attach makes the run known. Deliveries that came before count for the next state.
+func (k *stateKeeper) attach(run *graph.Run) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.run = run
+}
+
+// delivered is told of each delivery. The next one waits until a state that is due is on the disk, so that never more
+// than every deliveries can be lost.
+func (k *stateKeeper) delivered(n int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.run == nil || n-k.saved < k.every || k.fault != nil {
+		return
+	}
+	if k.fault = k.save(); k.fault != nil {
+		fmt.Fprintf(k.err, "penstock: %v; no more states are written during this run\n", k.fault)
+	}
+	k.saved = n
+}
+
+func (k *stateKeeper) save() error {
+	s, err := k.run.State()
+	if err == nil {
+		err = s.Save(k.file)
+	}
+	return err
+}
+
+// end writes the last state, after the run.
+func (k *stateKeeper) end() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.run == nil {
+		return nil
+	}
+	return k.save()
+}
+
+// keepState sets a pipeline up to write its state, and to go on from one.
+func (a *app) keepState(p *graph.Pipeline, o *runOptions) (*stateKeeper, error) {
+	if o.state == "" {
+		return nil, nil
+	}
+	s, err := graph.LoadState(o.state)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if o.resume {
+			fmt.Fprintf(a.err, "penstock: there is no state %q yet: starting at the beginning\n", o.state)
+		}
+	case err != nil: // also without --resume: a file that is no state must not be written over
+		return nil, err
+	case o.resume:
+		p.With(graph.Resume(s, o.force))
+		fmt.Fprintf(a.err, "penstock: going on after batch %d of epoch %d, from %q\n", s.Batches, s.Epoch, o.state)
+	default:
+		fmt.Fprintf(a.err, "penstock: %q holds the state of another run (epoch %d, batch %d): it will be replaced; --resume goes on from it\n",
+			o.state, s.Epoch, s.Batches)
+	}
+	k := &stateKeeper{file: o.state, every: int64(o.every), err: a.err}
+	p.With(graph.OnDelivery(k.delivered))
+	return k, nil
+}
