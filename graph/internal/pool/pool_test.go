@@ -1,0 +1,73 @@
+package pool
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestClassesFitAndAreNotMuchLarger(t *testing.T) {
+	last := -1
+	for n := 1; n < 1<<20; n += 1 + n/97 {
+		i, size := classOf(n)
+		require.GreaterOrEqual(t, size, n)
+		if n > 64 {
+			require.LessOrEqual(t, float64(size), 1.25*float64(n)+1)
+		}
+		require.GreaterOrEqual(t, i, last)
+		j, same := classOf(size)
+		require.Equal(t, i, j)
+		require.Equal(t, size, same)
+		last = i
+	}
+}
+
+func TestMemoryComesBack(t *testing.T) {
+	m := NewMemory(0)
+	a := m.Take(1000)
+	p := &a[0]
+	require.Len(t, a, 1000)
+	m.Back(a)
+	b := m.Take(990)
+	require.Same(t, p, &b[0], "the same class is used again")
+	used, peak := m.Held()
+	require.Equal(t, int64(cap(b)), used)
+	require.Equal(t, used, peak)
+	m.Back(b)
+	m.Back(make([]byte, 77)) // of another size than any class: left alone
+	used, _ = m.Held()
+	require.Zero(t, used)
+}
+
+func TestIdleMemoryStaysWithinTheLimit(t *testing.T) {
+	m := NewMemory(10_000)
+	var small [][]byte
+	for range 100 {
+		small = append(small, m.Take(100))
+	}
+	for _, b := range small {
+		m.Back(b)
+	}
+	require.LessOrEqual(t, m.idle.Load(), int64(10_000))
+	big := m.Take(8000)
+	require.LessOrEqual(t, m.used.Load()+m.idle.Load(), int64(10_000), "idle memory of other sizes is let go")
+	m.Back(big)
+}
+
+func TestBudgetLetsTheOldestPass(t *testing.T) {
+	b := Budget{Limit: 100, Hold: 2}
+	require.True(t, b.Admit(60, 0))
+	require.True(t, b.Admit(60, 1), "the oldest two always pass")
+	require.Equal(t, int64(20), b.Overdraft)
+	require.False(t, b.Admit(1, 2))
+	b.Free(60)
+	require.True(t, b.Admit(40, 2))
+	require.False(t, b.Admit(1, 2))
+	b.Grow(50)
+	require.Equal(t, int64(50), b.Overdraft)
+	require.Equal(t, int64(150), b.Used())
+	require.Equal(t, int64(150), b.Peak)
+	free := Budget{}
+	require.True(t, free.Admit(1<<60, 1000), "no limit")
+	require.Zero(t, free.Overdraft)
+}
