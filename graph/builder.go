@@ -1,0 +1,168 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/penstock-go/penstock/graph/internal/edge"
+	"github.com/penstock-go/penstock/graph/internal/engine"
+	"github.com/penstock-go/penstock/graph/internal/meter"
+	"github.com/penstock-go/penstock/graph/item"
+)
+
+// builder opens the parts of a pipeline for one run and joins them by edges.
+type builder struct {
+	p       *Pipeline
+	ctx     context.Context
+	run     *Run
+	eng     *engine.Run
+	memory  item.Memory
+	admit   *engine.Admission
+	places  []Places
+	sources int
+	stages  []*stageRun // by node number
+	edges   []any       // *edge.Edge[T], by node number
+	pulls   []any       // engine.Pull[T], in sync runs
+	lates   []func()
+	starts  []func()
+	resume  *State
+	fused   map[*node]*group
+	stops   []func() error // what Open took, in order
+	cores   int
+	groups  []func(*meter.Trail)
+}
+
+// stageRun is what a run knows of one stage.
+type stageRun struct {
+	n        *node
+	m        *meter.Stage
+	workers  int
+	load     Load
+	isGroup  bool
+	size     int // of a group
+	least    int // outputs of a group that stages below must be able to hold
+	more     func(slabs int)
+	slabbed  bool // its outputs hold slabs
+	source   int  // number of a source
+	iterable bool
+	drops    bool // some of its inputs have no output, or several
+	stats    func() edge.Stats
+	opened   time.Duration
+	sized    bool
+	slot     *slotter // of the group that reads its output
+
+	group    *group      // that it was absorbed into
+	absorbed []*stageRun // that it works for
+	charged  *absorbedMeters
+
+	run   *Run
+	mu    sync.Mutex
+	skips []SkipNote
+}
+
+// maxSkipNotes bounds the skips of a stage that a run remembers with their messages.
+const maxSkipNotes = 100
+
+// skipped notes an item that was left out.
+func (s *stageRun) skipped(n SkipNote, err error) {
+	n.Stage, n.Err, n.Offset = s.n.id, err.Error(), offsetIn(err)
+	if n.Attempt == 0 {
+		n.Attempt = 1
+	}
+	s.mu.Lock()
+	if len(s.skips) < maxSkipNotes {
+		s.skips = append(s.skips, n)
+	}
+	s.mu.Unlock()
+	s.run.told(n)
+}
+
+// begin makes the run's record of a stage.
+func (b *builder) begin(n *node) *stageRun {
+	s := &stageRun{n: n, run: b.run, m: &meter.Stage{ID: n.id, No: n.no}, load: CPU, workers: 1}
+	if l, ok := n.decl.(Loader); ok {
+		s.load = l.Load()
+	}
+	if n.opts.waits {
+		s.load = Wait
+	}
+	if n.role == sourceRole || n.role == stageRole {
+		if s.workers = n.opts.workers; s.workers == 0 {
+			s.workers = b.autoWorkers(s.load)
+		}
+		if b.p.sync {
+			s.workers = 1
+		}
+	}
+	for _, in := range n.ins {
+		s.slabbed = s.slabbed || b.stages[in.no].slabbed
+	}
+	b.stages[n.no] = s
+	return s
+}
+
+// autoWorkers is the rule for workers: auto: the cores for stages that compute, and for those that wait eight times as
+// many, at least 16.
+func (b *builder) autoWorkers(l Load) int {
+	if l == Wait {
+		return max(16, 8*b.cores)
+	}
+	return b.cores
+}
+
+func (b *builder) env(n *node, workers int) *Env {
+	return &Env{
+		Pipeline: b.p.name, Stage: n.id, Seed: b.p.seed, Workers: workers, Epochs: b.p.epochs, Memory: b.memory,
+		reserve: b.run.bytes.reserve,
+		start:   func(f func()) { b.eng.Work(b.stages[n.no].m, f) },
+		warn:    func(line string) { b.run.warn(fmt.Sprintf("stage %q: %s", n.id, line)) },
+	}
+}
+
+func (b *builder) wrapOpen(s *stageRun, worker int, op string, err error) error {
+	return &StageError{Pipeline: b.p.name, Stage: s.n.id, Worker: worker, Op: op, Err: err, Stack: engine.StackOf(err)}
+}
+
+func (b *builder) newCall(n *node) *Call {
+	return &Call{ctx: b.eng.Context(), mem: b.memory, key: stageKey(b.p.seed, n.id), places: b.places}
+}
+
+// skips says whether a stage skips failing items.
+func (n *node) skips() bool { return n.opts.onError == Skip }
+
+// hashes says whether a stage's outputs are hashed: they go to a group or to the sink. It is known once all are open.
+func (b *builder) hashes(n *node) bool {
+	if b.p.noHash {
+		return false
+	}
+	next := b.last(n).next
+	for next != nil && next.role == mergeRole {
+		next = next.next
+	}
+	return next != nil && (next.role == sinkRole || b.stages[next.no].isGroup)
+}
+
+func (b *builder) index(t *edge.Tag) int64 { return indexOf(b.places, t) }
+
+// late adds what is done once all parts are open; launch adds what starts a stage's goroutines, in runs that have them.
+func (b *builder) late(f func()) { b.lates = append(b.lates, f) }
+
+func (b *builder) launch(f func()) {
+	if !b.p.sync {
+		b.starts = append(b.starts, f)
+	}
+}
+
+func (b *builder) closes(s *stageRun, f func() error) {
+	if f == nil {
+		return
+	}
+	b.stops = append(b.stops, func() error {
+		if err := engine.Safely(f); err != nil {
+			return b.wrapOpen(s, -1, "close", err)
+		}
+		return nil
+	})
+}

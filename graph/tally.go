@@ -1,0 +1,150 @@
+package graph
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/penstock-go/penstock/graph/internal/edge"
+	"github.com/penstock-go/penstock/graph/internal/host"
+	"github.com/penstock-go/penstock/graph/item"
+)
+
+// note counts an item and chains its hash.
+func (o *typedOutlet[T]) note(c *edge.Cell[T]) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.epoch == nil || o.epoch.Epoch != int64(c.Epoch) {
+		o.turn(int64(c.Epoch))
+	}
+	s, e := &o.stats, o.epoch
+	if o.h.bytes != nil {
+		s.bytes += o.h.bytes(c.V)
+	}
+	if b, ok := any(c.V).(*item.Batch); ok {
+		s.batches++
+		e.Batches++
+		for i := range b.Rows {
+			row := &b.Rows[i]
+			switch {
+			case row.StandIn:
+			case row.Padding:
+				s.padded++
+			default:
+				s.samples++
+				e.Samples++
+				o.hash(row.Hash)
+			}
+		}
+		return
+	}
+	n := int64(1)
+	if c.Ext != nil && c.Ext.Count > 0 {
+		n = int64(c.Ext.Count)
+		s.batches++
+		e.Batches++
+	}
+	s.samples += n
+	e.Samples += n
+	if c.Ext != nil {
+		o.hash(c.Ext.Hash)
+	} else {
+		o.hash(0)
+	}
+}
+
+func (o *typedOutlet[T]) hash(h uint64) {
+	if h == 0 {
+		o.opaque = true
+		return
+	}
+	o.hashed = true
+	o.chain.Add(h)
+}
+
+// turn begins an epoch and closes the one before.
+func (o *typedOutlet[T]) turn(epoch int64) {
+	if o.carried && epoch != o.p.resume.Epoch {
+		o.carry()
+	}
+	o.carried = false
+	now := o.r.clock.Now()
+	o.closeEpoch(now)
+	o.epoch = &EpochStats{Epoch: epoch}
+	if len(o.stats.epochs) > 0 {
+		gap := time.Duration(o.sink.LastWait())
+		o.epoch.EdgeGap = &gap
+	}
+	o.began = now
+}
+
+// carry closes the epoch that a resumed run was in and that had nothing left.
+func (o *typedOutlet[T]) carry() {
+	o.all.Add(o.chain.Sum())
+	o.chain, o.carried = item.Chain{}, false
+}
+
+func (o *typedOutlet[T]) closeEpoch(now int64) {
+	e := o.epoch
+	if e == nil {
+		if o.carried && o.over {
+			o.carry()
+		}
+		return
+	}
+	o.epoch = nil
+	e.Elapsed = time.Duration(now - o.began)
+	e.ItemsIn = map[string]int64{}
+	for _, s := range o.r.stages {
+		e.ItemsIn[s.n.id] = s.m.TakeEntered(e.Epoch)
+	}
+	if o.digests() {
+		d := o.chain.String()
+		e.Digest = &d
+		o.all.Add(o.chain.Sum())
+	}
+	o.chain = item.Chain{}
+	e.PeakRSS, _ = host.RSS()
+	e.Goroutines = runtime.NumGoroutine()
+	o.stats.epochs = append(o.stats.epochs, *e)
+}
+
+func (o *typedOutlet[T]) digests() bool { return o.hashed && !o.opaque && o.ordered() }
+
+func (o *typedOutlet[T]) ordered() bool {
+	for _, n := range o.p.nodes {
+		if n.opts.order == CompletionOrder {
+			return false
+		}
+	}
+	return true
+}
+
+func (o *typedOutlet[T]) read() outletStats {
+	phases, first := o.sink.Read()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := o.stats
+	s.phases, s.first, s.waits = phases, first, o.waits.Read()
+	s.epochs = append([]EpochStats(nil), s.epochs...)
+	if o.epoch != nil {
+		e := *o.epoch
+		e.Elapsed = time.Duration(o.r.clock.Now() - o.began)
+		s.epochs = append(s.epochs, e)
+	}
+	switch {
+	case o.p.noHash:
+	case !o.ordered():
+		o.r.warn("no digest: a stage has order: completion")
+	case o.opaque:
+		o.r.warn(fmt.Sprintf("no digest: items of type %T have no Hash method", *new(T)))
+	case o.hashed:
+		d := o.all
+		if o.epoch != nil {
+			d.Add(o.chain.Sum())
+		}
+		text := d.String()
+		s.digest = &text
+	}
+	return s
+}
