@@ -27,8 +27,8 @@ func (drawn) Random() bool     { return true }
 
 func TestAnOutlineTellsWhatWasDeclared(t *testing.T) {
 	p := graph.New("numbers", graph.Seed(9), graph.Epochs(graph.Forever), graph.WithBudget(graph.Budget{CPU: 0.5}))
-	a := graph.From(p, "a", numbers(3), graph.Workers(2))
-	b := graph.From(p, "b", numbers(3))
+	a := graph.From(p, "a", three{}, graph.Workers(2))
+	b := graph.From(p, "b", three{})
 	m := graph.Merge(p, "both", []graph.Port[int]{a, b})
 	d := graph.Via(m, "slow", drawn{Size: 3, Wait: graph.Fixed(time.Second), List: []float64{1, 2}, Func: func() {}, inner: 1},
 		graph.Buffer(5), graph.Order(graph.CompletionOrder))
@@ -53,4 +53,10 @@ func TestAnOutlineTellsWhatWasDeclared(t *testing.T) {
 	_, ok = o.Stage("none")
 	assert.False(t, ok)
 	assert.Equal(t, "bad", graph.New("bad").Outline().Pipeline)
+}
+
+type three struct{}
+
+func (three) Open(context.Context, *graph.Env) (graph.Reader[int], error) {
+	panic("drawing opens nothing")
 }

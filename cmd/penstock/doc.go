@@ -5,6 +5,7 @@
 //	penstock lint train.yaml                  every problem at once, opens nothing
 //	penstock run train.yaml                   run it: one live line, then the table and the verdict
 //	penstock run train.yaml --set decode.workers=8 --report before.json
+//	penstock graph train.yaml --format svg    a drawing of it
 //	penstock inspect train.yaml --at decode   the first item there
 //	penstock kinds collate                    fields, defaults, limits
 //	penstock help spec                        how a spec is written

@@ -74,6 +74,7 @@ func commands() []command {
 		{"run", "SPEC", "runs a pipeline; then prints the verdict and the table", (*app).run, runHelp},
 		{"lint", "SPEC...", "finds every problem of specs; opens nothing", (*app).lint, lintHelp},
 		{"kinds", "[KIND]", "lists the kinds of stages, or one kind's fields", (*app).kinds, kindsHelp},
+		{"graph", "SPEC", "draws a pipeline", (*app).graph, graphHelp},
 		{"inspect", "SPEC --at ID", "shows the first item that a stage makes", (*app).inspect, inspectHelp},
 		{"synth", "images DIR", "makes a small data set, to try things out", (*app).synth, synthHelp},
 	}
