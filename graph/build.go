@@ -3,7 +3,6 @@ package graph
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -280,13 +279,27 @@ func (p *Pipeline) Describe() string {
 	return b.String()
 }
 
-// addresses are those of functions and pointers in a declaration: they differ from process to process.
-var addresses = regexp.MustCompile(`\b0x[0-9a-f]{4,}\b`)
+// withoutAddresses leaves out those of functions and pointers in a declaration: they differ from process to process.
+func withoutAddresses(s string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(s, "0x")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		if s = strings.TrimLeft(after, "0123456789abcdef"); len(after)-len(s) >= 4 {
+			b.WriteString("func")
+		} else {
+			b.WriteString("0x" + after[:len(after)-len(s)])
+		}
+	}
+}
 
 // describe writes the settings and the inputs of a stage.
 func (n *node) describe(b *strings.Builder) {
 	if n.decl != nil && !isFunc(n.decl) {
-		b.WriteString(" " + addresses.ReplaceAllString(fmt.Sprintf("%+v", n.decl), "func"))
+		b.WriteString(" " + withoutAddresses(fmt.Sprintf("%+v", n.decl)))
 	}
 	for _, in := range n.ins {
 		fmt.Fprintf(b, " from=%s", in.id)

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -129,7 +128,21 @@ type node struct {
 // Port is the typed output of a stage. It can be joined to one stage.
 type Port[T any] struct{ n *node }
 
-var idPattern = regexp.MustCompile(`^[a-z0-9]+(_[a-z0-9]+)*$`)
+// isSnake says that an id is lower_snake_case.
+func isSnake(id string) bool {
+	word := false
+	for _, c := range []byte(id) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			word = true
+		case c == '_' && word:
+			word = false
+		default:
+			return false
+		}
+	}
+	return word
+}
 
 func (p *Pipeline) add(id string, r role, decl any, ins []*node, opts []Option) *node {
 	n := &node{p: p, no: len(p.nodes), id: id, role: r, decl: decl, kind: kindOf(decl), ins: ins}
@@ -139,7 +152,7 @@ func (p *Pipeline) add(id string, r role, decl any, ins []*node, opts []Option) 
 	if n.opts.kind != "" {
 		n.kind = n.opts.kind
 	}
-	if !idPattern.MatchString(id) {
+	if !isSnake(id) {
 		p.problem(n, "", "bad_id", "id %q must be lower_snake_case", id)
 	}
 	for _, other := range p.nodes {

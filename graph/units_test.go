@@ -93,7 +93,9 @@ type odd struct{ opening }
 
 func (odd) Check() error { return &graph.FieldError{Field: "f", Code: "field_range", Msg: "f is odd"} }
 
-func (odd) Schema(in item.Schema) (item.Schema, error) { return in, in.Needs("x", "make_x", item.KindInt) }
+func (odd) Schema(in item.Schema) (item.Schema, error) {
+	return in, in.Needs("x", "make_x", item.KindInt)
+}
 
 func (ints) Schema(item.Schema) (item.Schema, error) { return item.Schema{}, nil }
 

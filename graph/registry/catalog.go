@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -163,14 +162,12 @@ func (c *Catalog) Names() []string {
 	return names
 }
 
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
-
 func reserved(name string) bool {
 	return slices.Contains(PipelineKeys[:], name) || slices.Contains(StageKeys[:], name)
 }
 
 func (e Entry) faults() (errs []error) {
-	if !nameForm.MatchString(e.Name) || reserved(e.Name) || e.Name == MergeName {
+	if !isName(e.Name) || reserved(e.Name) || e.Name == MergeName {
 		errs = append(errs, fmt.Errorf("kind %q: a name is lower_snake_case and not a reserved key", e.Name))
 	}
 	if e.Role != RoleSampler && !strings.HasPrefix(e.Example, e.Name+":") {
@@ -193,7 +190,7 @@ func (e Entry) faults() (errs []error) {
 // fault is what is wrong with a field's declaration. The field's config is a fresh one, all zero; it is changed.
 func (f *Field) fault() string {
 	switch {
-	case !nameForm.MatchString(f.Name):
+	case !isName(f.Name):
 		return "a name is lower_snake_case"
 	case reserved(f.Name):
 		return "the name is a reserved key"

@@ -90,17 +90,17 @@ func readWhole(v Value, wanted string) (string, *fault) {
 		return "", e
 	}
 	s := v.Text
-	if wholeForm.MatchString(s) {
+	if isWhole(s) {
 		return s, nil
 	}
 	hint := ""
 	switch plain := strings.ReplaceAll(strings.TrimPrefix(s, "+"), "_", ""); {
-	case !numberForm.MatchString(s):
+	case !isNumber(s):
 	case len(plain) > 20:
 		hint = "write it in decimal digits"
-	case wholeForm.MatchString(plain):
+	case isWhole(plain):
 		hint = "write " + plain
-	case floatForm.MatchString(plain) && (plain[0] != '0' || strings.ContainsAny(plain, ".eE")):
+	case isFloat(plain) && (plain[0] != '0' || strings.ContainsAny(plain, ".eE")):
 		if x, err := strconv.ParseFloat(plain, 64); err == nil && x == math.Trunc(x) && math.Abs(x) < 1<<53 {
 			hint = "write " + strconv.FormatInt(int64(x), 10)
 		}
@@ -112,7 +112,7 @@ func readWhole(v Value, wanted string) (string, *fault) {
 
 // otherBase says what 0777, 0o17 or 0x1F might mean: for a leading zero that depends on the reader.
 func otherBase(s string) string {
-	if dec := strings.TrimLeft(s, "0"); wholeForm.MatchString(dec) {
+	if dec := strings.TrimLeft(s, "0"); isWhole(dec) {
 		if oct, err := strconv.ParseInt(dec, 8, 64); err == nil {
 			return fmt.Sprintf("write %s, or %d if octal was meant", dec, oct)
 		}
@@ -130,7 +130,7 @@ func readFloat(v Value) (float64, *fault) {
 	}
 	s := v.Text
 	whole, _, _ := strings.Cut(strings.TrimLeft(s, "+-"), ".")
-	if !floatForm.MatchString(s) || len(whole) > 1 && whole[0] == '0' {
+	if !isFloat(s) || len(whole) > 1 && whole[0] == '0' {
 		return 0, wrongType("a number such as 0.5 or 1e-3", v, "")
 	}
 	x, err := strconv.ParseFloat(s, 64)
@@ -169,7 +169,7 @@ func readText(v Value, _ string) (string, *fault) {
 		return "", wrongType("text", v, "")
 	case v.Form == Plain && isBool(v.Text):
 		return "", wrongType("text", v, "put it in quotes")
-	case v.Form == Plain && numberForm.MatchString(v.Text):
+	case v.Form == Plain && isNumber(v.Text):
 		return "", &fault{code: "field_type", msg: ": wanted text, got the number " + clip(v.Text), hint: "put it in quotes"}
 	case strings.ContainsRune(v.Text, 0):
 		return "", &fault{code: "field_value", msg: ": a text must not hold a zero byte"}

@@ -25,7 +25,7 @@ func ParseSize(s string) (int64, error) {
 		if !ok {
 			continue
 		}
-		if !floatForm.MatchString(num) {
+		if !isFloat(num) {
 			break
 		}
 		x, err := strconv.ParseFloat(num, 64)
@@ -52,7 +52,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	if d, err := time.ParseDuration(s); err == nil {
 		return d, nil
 	}
-	if numberForm.MatchString(s) {
+	if isNumber(s) {
 		return 0, fmt.Errorf("wanted a time with a unit such as %sms or %ss, got %s", s, s, s)
 	}
 	return 0, fmt.Errorf("wanted a time such as 5ms (ns, us, ms, s, m, h), got %s", quote(s))

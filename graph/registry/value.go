@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -45,13 +44,6 @@ type Problem struct {
 	Msg   string
 	Hint  string
 }
-
-// What a bare word means, by the core schema of YAML 1.2 and, for numbers that other versions read otherwise, more.
-var (
-	wholeForm  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
-	floatForm  = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
-	numberForm = regexp.MustCompile(`^[-+]?(0[xob][0-9a-fA-F_]+|[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?|\.[0-9]+([eE][-+]?[0-9]+)?|\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`)
-)
 
 func isNull(s string) bool {
 	return s == "" || s == "~" || s == "null" || s == "Null" || s == "NULL"
