@@ -22,6 +22,7 @@ type Snapshot struct {
 	DigestTime  time.Duration
 	GCPause     time.Duration
 	CPU         time.Duration // processor time of the process during the run
+	Skips       []SkipNote    // the first items that were left out, by stage; their number is in Totals
 	Warnings    []string
 	Err         string // "" or the root cause
 }
@@ -123,8 +124,9 @@ type StageStats struct {
 	StandIns          int64
 	Dropped           int64
 	Failed            int64
-	Retried           int64
-	Abandoned         int64 // calls that ignored their context and were left behind
+	Retried           int64         // attempts after an item's first
+	Timeout           time.Duration // of a call; 0: none
+	Abandoned         int64         // calls that ignored their context and were left behind
 	InFlight          int64
 	WaitIn            time.Duration
 	Busy              time.Duration

@@ -70,7 +70,7 @@ func (r *Run) Snapshot() Snapshot {
 		}
 		s.Blame = append(s.Blame, x)
 	}
-	s.Memory = r.memoryStats()
+	s.Memory, s.Skips = r.memoryStats(), r.Skips()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.Warnings = append([]string(nil), r.warnings...)
@@ -119,7 +119,7 @@ func (r *Run) stageStats(st *stageRun, e edge.Stats) StageStats {
 		ID: n.id, Kind: n.kind, Load: st.load, Workers: st.workers, WorkersAuto: n.opts.workers == 0 && n.role != sinkRole && n.role != mergeRole,
 		Buffer: e.Buffer, BufferAuto: n.opts.buffer == 0 && st.stats != nil, Window: e.Window, WindowAuto: n.opts.window == 0 && st.stats != nil,
 		Order: string(InputOrder), ItemsIn: m.In.Load(), ItemsOut: e.In - e.Marks, Filtered: m.Filtered.Load(),
-		Skipped: m.Skipped.Load(), StandIns: m.StandIns.Load(), Dropped: m.Dropped.Load(), Failed: m.Failed.Load(), Retried: m.Retried.Load(), Abandoned: m.Abandoned.Load(), InFlight: m.Lost.Load(),
+		Skipped: m.Skipped.Load(), StandIns: m.StandIns.Load(), Dropped: m.Dropped.Load(), Failed: m.Failed.Load(), Retried: m.Retried.Load(), Timeout: n.opts.timeout, Abandoned: m.Abandoned.Load(), InFlight: m.Lost.Load(),
 		WaitIn: time.Duration(t.WaitIn), Busy: time.Duration(t.Busy), WaitOut: time.Duration(t.WaitOut), Lifetime: time.Duration(t.Lifetime),
 		Service: distribution(h), Resolution: "item", Open: st.opened,
 	}

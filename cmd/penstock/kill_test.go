@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand"
 	"os"
 	"os/exec"
@@ -199,7 +201,7 @@ func (k *killTest) check() {
 		require.Contains(t, []string{"killed.yaml", "taken", "whole", "state.json", ".state.json.new", "report.json", "whole.json"}, e.Name())
 	}
 	s, err := graph.LoadState(k.path("state.json"))
-	if os.IsNotExist(err) {
+	if errors.Is(err, fs.ErrNotExist) {
 		k.next = 0
 	} else {
 		require.NoError(t, err, "the state is always whole")

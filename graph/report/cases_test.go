@@ -1,7 +1,9 @@
 package report_test
 
 import (
+	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/penstock-go/penstock/graph"
@@ -245,6 +247,14 @@ func others() map[string]graph.Snapshot {
 		s.Stages[1].Skipped, s.Stages[3].StandIns, s.Totals.Skipped, s.Totals.StandIns = 12, 12, 12, 12
 		s.Totals.Samples -= 12
 		s.Stages[2].Filtered, s.Stages[3].Dropped, s.Totals.Dropped = 5, 7, 7
+		for i, key := range []string{"n02/broken.jpg", "n02/two\nlines.jpg", "n03/a.jpg", "n03/b.jpg", "n04/c.jpg", "n04/d.jpg", "n04/e.jpg",
+			"n05/" + strings.Repeat("very_long_", 20) + ".jpg", "n06/f.jpg", "n06/g.jpg", "n07/h.jpg"} {
+			s.Skips = append(s.Skips, graph.SkipNote{Stage: "decode", Key: key, Attempt: 1,
+				Err: fmt.Sprintf("jpeg: the data end before the picture does, wanted a marker at byte %d", 1000+i)})
+		}
+		s.Skips = append(s.Skips, graph.SkipNote{Stage: "read", Key: "n09/gone.jpg", Err: "no such file", Attempt: 3})
+		s.Stages[0].Skipped, s.Stages[0].Retried, s.Totals.Skipped = 1, 7, 13
+		s.Stages[1].Timeout, s.Stages[1].Abandoned, s.Stages[1].Retried = 500*ms, 2, 1
 		s.Warnings = []string{"12 of 6400 samples were skipped by \"decode\": see the first: n02/broken.jpg: not a picture"}
 	})
 	all["epochs"] = epochs()

@@ -76,7 +76,7 @@ func (c *cleaner) totals(s *graph.Snapshot) {
 func (c *cleaner) stage(st *graph.StageStats) {
 	at := "stages." + plain(st.ID)
 	c.counts(at, &st.ItemsIn, &st.ItemsOut, &st.Filtered, &st.Skipped, &st.StandIns, &st.Dropped, &st.Failed,
-		&st.Retried, &st.InFlight)
+		&st.Retried, &st.Abandoned, &st.InFlight)
 	c.time(&st.WaitIn, at+".wait_in")
 	c.time(&st.Busy, at+".busy")
 	c.time(&st.WaitOut, at+".wait_out")

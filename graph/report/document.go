@@ -118,8 +118,8 @@ type stageDoc struct {
 	Phases      []phaseDoc `json:"phases"`
 	Slowest     []slowDoc  `json:"slowest"`
 	Filtered    int64      `json:"filtered"`
-	Abandoned   *int64     `json:"abandoned"` // always null: stages have no timeout yet
-	Overdue     *int64     `json:"overdue"`   // the same
+	Abandoned   *int64     `json:"abandoned"` // null where the stage has no timeout
+	Overdue     *int64     `json:"overdue"`   // always null: not counted yet
 }
 
 type serviceDoc struct {

@@ -131,6 +131,9 @@ func stageOf(st *graph.StageStats) stageDoc {
 		StandIns: st.StandIns, Failed: st.Failed, Retried: st.Retried, InFlight: st.InFlight, BytesOut: st.BytesOut,
 		Queue: queueDoc{st.Queue.Mean, st.Queue.Occupancy}, FusedInto: text(st.FusedInto),
 		Phases: []phaseDoc{}, Slowest: []slowDoc{}, Filtered: st.Filtered}
+	if st.Timeout > 0 {
+		d.Abandoned = &st.Abandoned
+	}
 	for _, p := range st.Phases {
 		d.Phases = append(d.Phases, phaseDoc{p.Name, p.Busy.Seconds()})
 	}

@@ -32,7 +32,7 @@ func Markdown(s graph.Snapshot) string {
 			duration(x.item.Time), digits(x.times, 2)))
 	}
 	j.list(&b, "Slowest items", items)
-	for _, part := range []string{j.lost(), j.memory()} {
+	for _, part := range []string{j.lost(), j.again(), j.memory()} {
 		if part != "" {
 			b.WriteString("\n" + escape(part))
 		}

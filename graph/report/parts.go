@@ -124,7 +124,7 @@ func (j *judge) lost() string {
 			n    int64
 			what string
 		}{{st.Failed, "failed"}, {st.Skipped, "skipped"}, {st.StandIns, "replaced by stand-ins"}, {st.Filtered, "filtered"},
-			{st.Dropped, "dropped"}, {st.Retried, "retried"}} {
+			{st.Dropped, "dropped"}} {
 			if x.n > 0 {
 				parts = append(parts, count(x.n)+" "+x.what)
 			}
@@ -136,7 +136,69 @@ func (j *judge) lost() string {
 	if len(lines) == 0 {
 		return ""
 	}
-	return wrap("Not delivered as they came: "+strings.Join(lines, "; ")+".", "", "  ", width)
+	return wrap("Not delivered as they came: "+strings.Join(lines, "; ")+".", "", "  ", width) + j.skips()
+}
+
+// skips lists the first items that were left out, as many of each stage as there is room for.
+func (j *judge) skips() string {
+	const most = 8
+	text := ""
+	for _, n := range few(j.s.Skips, most) {
+		text += wrap(fmt.Sprintf("%s %s: %s", plain(n.Stage), clip(plain(n.Key), 60), clip(plain(n.Err), 200)), "  - ", "    ", width)
+	}
+	if rest := j.s.Totals.Skipped - int64(min(len(j.s.Skips), most)); text != "" && rest > 0 {
+		text += "    and " + plural(rest, "more skipped item") + "\n"
+	}
+	return text
+}
+
+// few picks at most n notes: of each stage in turn, in their order.
+func few(all []graph.SkipNote, n int) []graph.SkipNote {
+	if len(all) <= n {
+		return all
+	}
+	count := map[string]int{}
+	rank := func(stage string) int { count[stage]++; return count[stage] }
+	ranks := make([]int, len(all))
+	for i := range all {
+		ranks[i] = rank(all[i].Stage)
+	}
+	var picked []graph.SkipNote
+	for level := 1; len(picked) < n; level++ {
+		for i := range all {
+			if ranks[i] == level && len(picked) < n {
+				picked = append(picked, all[i])
+			}
+		}
+	}
+	slices.SortStableFunc(picked, func(a, b graph.SkipNote) int {
+		at := func(s string) int { return slices.IndexFunc(all, func(x graph.SkipNote) bool { return x.Stage == s }) }
+		return cmp.Compare(at(a.Stage), at(b.Stage))
+	})
+	return picked
+}
+
+// again tells of calls that were made more than once and of those that never came back.
+func (j *judge) again() string {
+	var tries, left []string
+	for _, r := range j.m.all {
+		st := r.stage
+		if st.Retried > 0 {
+			tries = append(tries, plain(st.ID)+" "+plural(st.Retried, "time"))
+		}
+		if st.Abandoned > 0 {
+			left = append(left, plural(st.Abandoned, "call")+" of "+plain(st.ID))
+		}
+	}
+	text := ""
+	if len(tries) > 0 {
+		text = wrap("Tried again after an error that might pass: "+strings.Join(tries, ", ")+".", "", "  ", width)
+	}
+	if len(left) > 0 {
+		text += wrap("Left behind, for they ignored their context after the timeout: "+strings.Join(left, ", ")+
+			". Their memory is not used again.", "", "  ", width)
+	}
+	return text
 }
 
 // epochs is a line an epoch; of many the first and the last.
