@@ -108,78 +108,108 @@ func (o *runOptions) apply(p *graph.Pipeline) {
 
 var errInterrupted = errors.New("interrupted")
 
+// job is one run of a pipeline and all that goes with it.
+type job struct {
+	a      *app
+	s      *spec.Spec
+	o      *runOptions
+	con    *console
+	keeper *stateKeeper // nil: no state is kept
+	skips  *skipLog
+	guard  *guard
+	code   int
+}
+
 // execute runs a pipeline to its end, whatever ends it, and reports.
 func (a *app) execute(s *spec.Spec, o runOptions) int {
-	con := &console{w: a.err}
-	a.err = con
-	keeper, err := a.keepState(s.Pipeline, &o)
-	if err != nil {
+	j := &job{a: a, s: s, o: &o, con: &console{w: a.err}}
+	a.err = j.con
+	if err := j.prepare(); err != nil {
 		return a.usage("run", err.Error())
 	}
-	skips := &skipLog{err: a.err}
-	if o.quarantine != "" {
-		if skips.file, err = openQuarantine(o.quarantine); err != nil {
-			return a.usage("run", "--quarantine: "+err.Error())
-		}
-	}
-	s.Pipeline.With(graph.OnSkip(skips.take))
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
-	g := &guard{err: a.err, cancel: cancel}
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() { g.watch(a.signals, stop) })
-	limitMemory(0)
-	run, err := s.Pipeline.Start(ctx)
-	if err == nil {
-		limitMemory(s.Memory)
-		g.set(run)
-		if keeper != nil {
-			keeper.attach(run)
-		}
-		if o.seconds > 0 {
-			t := time.AfterFunc(time.Duration(o.seconds*float64(time.Second)), run.Stop)
-			defer t.Stop()
-		}
-		wg.Go(func() { a.live(con, run, stop) })
-		err = run.Wait()
-	}
-	close(stop)
-	wg.Wait()
-	code := g.code()
-	failed := func(err error, with int) {
-		fmt.Fprintf(a.err, "penstock: %v\n", err)
-		if code == exitDone {
-			code = with
-		}
-	}
-	if err != nil && !(code != exitDone && ours(err)) {
+	run, err := j.run()
+	if j.code = j.guard.code(); err != nil && !(j.code != exitDone && ours(err)) {
 		with := exitFailed
-		if errors.Is(err, graph.ErrState) {
+		if errors.Is(err, graph.ErrState) || errors.Is(err, errNoState) {
 			with = exitUsage
 		}
-		failed(err, with)
+		j.failed(err, with)
 	}
-	if err := skips.end(); err != nil {
-		failed(fmt.Errorf("--quarantine %q is not complete: %w", o.quarantine, err), exitFailed)
+	if err := j.skips.end(); err != nil {
+		j.failed(fmt.Errorf("--quarantine %q is not complete: %w", o.quarantine, err), exitFailed)
 	}
-	if run == nil {
-		return code
+	if run != nil {
+		j.report(run)
 	}
-	if keeper != nil {
-		if err := keeper.end(); err != nil {
-			failed(err, exitFailed)
+	return j.code
+}
+
+// prepare opens what the run writes while it goes on.
+func (j *job) prepare() (err error) {
+	if j.keeper, err = j.a.keepState(j.s.Pipeline, j.o); err != nil {
+		return err
+	}
+	j.skips = &skipLog{err: j.con}
+	if j.o.quarantine != "" {
+		if j.skips.file, err = openQuarantine(j.o.quarantine); err != nil {
+			return fmt.Errorf("--quarantine: %w", err)
 		}
+	}
+	j.s.Pipeline.With(graph.OnSkip(j.skips.take))
+	return nil
+}
+
+// run starts the pipeline and waits for its end. The run is nil if it did not start.
+func (j *job) run() (*graph.Run, error) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	j.guard = &guard{err: j.con, cancel: cancel}
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer close(stop)
+	wg.Go(func() { j.guard.watch(j.a.signals, stop) })
+	limitMemory(0)
+	run, err := j.s.Pipeline.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	limitMemory(j.s.Memory)
+	j.guard.set(run)
+	if err := j.keeper.attach(run); err != nil {
+		cancel(err)
+		_ = run.Wait()
+		return run, err
+	}
+	if j.o.seconds > 0 {
+		t := time.AfterFunc(time.Duration(j.o.seconds*float64(time.Second)), run.Stop)
+		defer t.Stop()
+	}
+	wg.Go(func() { j.a.live(j.con, run, stop) })
+	return run, run.Wait()
+}
+
+// failed tells an error; the first one that ends the run decides on the exit code, and an interrupt goes before all.
+func (j *job) failed(err error, code int) {
+	fmt.Fprintf(j.con, "penstock: %v\n", err)
+	if j.code == exitDone {
+		j.code = code
+	}
+}
+
+// report writes all that is left of a run.
+func (j *job) report(run *graph.Run) {
+	if err := j.keeper.end(); err != nil {
+		j.failed(err, exitFailed)
 	}
 	snapshot := run.Snapshot()
-	snapshot.Spec.Text, snapshot.Spec.Overrides = s.Text, s.Overrides
-	fmt.Fprint(a.out, report.Table(snapshot))
-	for _, file := range o.reports {
+	snapshot.Spec.Text, snapshot.Spec.Overrides = j.s.Text, j.s.Overrides
+	fmt.Fprint(j.a.out, report.Table(snapshot))
+	for _, file := range j.o.reports {
 		if err := writeReport(file, snapshot); err != nil {
-			failed(fmt.Errorf("report %q: %w", file, err), exitFailed)
+			j.failed(fmt.Errorf("report %q: %w", file, err), exitFailed)
 		}
 	}
-	return code
 }
 
 // ours says that an error only repeats that the run was interrupted.

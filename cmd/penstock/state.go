@@ -13,6 +13,8 @@ import (
 // defaultEvery is how many deliveries lie between two states where --every does not say.
 const defaultEvery = 100
 
+var errNoState = errors.New("--state")
+
 // stateKeeper writes the state of a run to a file, from the goroutine that takes the deliveries: there it is exact.
 type stateKeeper struct {
 	file  string
@@ -22,14 +24,21 @@ type stateKeeper struct {
 	mu    sync.Mutex
 	run   *graph.Run // nil: not started yet
 	saved int64      // deliveries at the last state
-	fault error
+	fault bool       // the last one could not be written
 }
 
-// attach makes the run known. Deliveries that came before count for the next state.
-func (k *stateKeeper) attach(run *graph.Run) {
+// attach makes the run known. Deliveries that came before count for the next state. A run that has no state is an error.
+func (k *stateKeeper) attach(run *graph.Run) error {
+	if k == nil {
+		return nil
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if _, err := run.State(); err != nil {
+		return fmt.Errorf("%w: %w", errNoState, err)
+	}
 	k.run = run
+	return nil
 }
 
 // delivered is told of each delivery. The next one waits until a state that is due is on the disk, so that never more
@@ -37,13 +46,17 @@ func (k *stateKeeper) attach(run *graph.Run) {
 func (k *stateKeeper) delivered(n int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.run == nil || n-k.saved < k.every || k.fault != nil {
+	if k.run == nil || n-k.saved < k.every {
 		return
 	}
-	if k.fault = k.save(); k.fault != nil {
-		fmt.Fprintf(k.err, "penstock: %v; no more states are written during this run\n", k.fault)
+	err := k.save()
+	switch {
+	case err != nil && !k.fault:
+		fmt.Fprintf(k.err, "penstock: %v; the run goes on, and the next state will be tried in %d deliveries\n", err, k.every)
+	case err == nil && k.fault:
+		fmt.Fprintf(k.err, "penstock: the state could be written again, after delivery %d\n", n)
 	}
-	k.saved = n
+	k.fault, k.saved = err != nil, n
 }
 
 func (k *stateKeeper) save() error {
@@ -56,6 +69,9 @@ func (k *stateKeeper) save() error {
 
 // end writes the last state, after the run.
 func (k *stateKeeper) end() error {
+	if k == nil {
+		return nil
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.run == nil {
