@@ -8,6 +8,7 @@
 //	penstock graph train.yaml --format svg    a drawing of it
 //	penstock inspect train.yaml --at decode   the first item there
 //	penstock kinds collate                    fields, defaults, limits
+//	penstock doctor                           what this machine gives
 //	penstock help spec                        how a spec is written
 //
 // Results go to standard output, progress and messages to standard error. Exit codes: 0 done, 1 the run failed, 2 the

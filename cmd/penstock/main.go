@@ -76,6 +76,7 @@ func commands() []command {
 		{"kinds", "[KIND]", "lists the kinds of stages, or one kind's fields", (*app).kinds, kindsHelp},
 		{"graph", "SPEC", "draws a pipeline", (*app).graph, graphHelp},
 		{"inspect", "SPEC --at ID", "shows the first item that a stage makes", (*app).inspect, inspectHelp},
+		{"doctor", "", "says what this machine gives a pipeline", (*app).doctor, doctorHelp},
 		{"synth", "images DIR", "makes a small data set, to try things out", (*app).synth, synthHelp},
 	}
 }
