@@ -29,12 +29,12 @@ type Run struct {
 	outlet  outlet
 	stops   []func() error
 
-	cpu, pauses time.Duration // of the process at the start
-	once        sync.Once
-	err         error
-	elapsed     time.Duration
-	cpuUsed     time.Duration
-	gcUsed      time.Duration
+	cpu, cpuWait, pauses time.Duration // of the process at the start
+	once                 sync.Once
+	err                  error
+	elapsed              time.Duration
+	cpuUsed, cpuWaited   time.Duration
+	gcUsed               time.Duration
 
 	telling  sync.Mutex
 	mu       sync.Mutex
@@ -57,6 +57,7 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 	}
 	clock := meter.StartClock(p.noTime)
 	r := &Run{p: p, clock: clock, eng: engine.NewRun(ctx, clock), cpu: host.CPUTime(), pauses: gcPauses()}
+	r.cpuWait, _ = host.CPUWait()
 	r.eng.Wrap = func(stage string, err error) error {
 		return &StageError{Pipeline: p.name, Stage: stage, Worker: -1, Op: "panic", Err: err, Stack: engine.StackOf(err)}
 	}
@@ -164,7 +165,7 @@ func (r *Run) Wait() error {
 		defer r.mu.Unlock()
 		r.err = err
 		r.elapsed = time.Duration(r.clock.Now())
-		r.cpuUsed, r.gcUsed = host.CPUTime()-r.cpu, gcPauses()-r.pauses
+		r.cpuUsed, r.cpuWaited, r.gcUsed = host.CPUTime()-r.cpu, r.waitedForCores(), gcPauses()-r.pauses
 	})
 	return r.err
 }
@@ -219,7 +220,7 @@ func openSink[T any](b *builder, n *node, decl Sink[T]) error {
 				if err := engine.Safely(func() error { return k.Take(call, c.V) }); err != nil {
 					s.m.Failed.Add(1)
 					s.m.Done.Add(-1)
-					o.fail(wrap(0, c, err, nil))
+					o.fail(wrap(0, c, err))
 					return
 				}
 				if taken++; taken == b.p.limit {
@@ -246,7 +247,7 @@ func environment() Environment {
 		OS: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), Version: version(),
 	}
 	if q, ok := host.Quota(); ok {
-		e.CoresQuota = q
+		e.CoresQuota = min(q, e.CoresQuota) // a quota above the cores that affinity leaves gives nothing
 	}
 	if n, ok := host.MemoryLimit(); ok {
 		e.MemoryLimit = &n

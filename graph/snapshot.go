@@ -22,6 +22,7 @@ type Snapshot struct {
 	DigestTime  time.Duration
 	GCPause     time.Duration
 	CPU         time.Duration // processor time of the process during the run
+	CPUWait     time.Duration // its threads were ready to run and had no core, added up; 0 where that is not told
 	Skips       []SkipNote    // the first items that were left out, by stage; their number is in Totals
 	Warnings    []string
 	Err         string // "" or the root cause

@@ -32,10 +32,10 @@ func (r *Run) Snapshot() Snapshot {
 		Epochs: int64(len(o.epochs)), Samples: o.samples, Batches: o.batches, Bytes: o.bytes, Padded: o.padded,
 		Elapsed: time.Duration(r.clock.Now()), Balanced: true,
 	}
-	s.CPU, s.GCPause = host.CPUTime()-r.cpu, gcPauses()-r.pauses
+	s.CPU, s.CPUWait, s.GCPause = host.CPUTime()-r.cpu, r.waitedForCores(), gcPauses()-r.pauses
 	r.mu.Lock()
 	if r.elapsed > 0 {
-		s.Totals.Elapsed, s.CPU, s.GCPause = r.elapsed, r.cpuUsed, r.gcUsed
+		s.Totals.Elapsed, s.CPU, s.CPUWait, s.GCPause = r.elapsed, r.cpuUsed, r.cpuWaited, r.gcUsed
 	}
 	r.mu.Unlock()
 	if o.first > 0 {
@@ -78,6 +78,13 @@ func (r *Run) Snapshot() Snapshot {
 		s.Err = r.err.Error()
 	}
 	return s
+}
+
+// waitedForCores is what the threads of the process have waited for a core since the start. The waits of threads that
+// ended since are lost, which must not make it negative.
+func (r *Run) waitedForCores() time.Duration {
+	now, _ := host.CPUWait()
+	return max(0, now-r.cpuWait)
 }
 
 func emulated(decl any) bool {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -69,6 +70,22 @@ func TestFoldersLieOnTheirMount(t *testing.T) {
 	require.Equal(t, Folder{Rotating: -1, Free: -1}, made(t, nil).folder(filepath.Join(dir, "none")))
 }
 
+func TestWaitsForAProcessorAreAddedUpOverThreads(t *testing.T) {
+	root := t.TempDir()
+	_, ok := runDelay(filepath.Join(root, "none"))
+	require.False(t, ok, "a system that does not tell")
+	for thread, text := range map[string]string{
+		"11": "900 1000 3\n", "12": "5 2000000000 1\n", "13": "0 -4 0\n", "14": "12\n", "15": "a b c\n",
+	} {
+		require.NoError(t, os.Mkdir(filepath.Join(root, thread), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(root, thread, "schedstat"), []byte(text), 0o644))
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(root, "16"), 0o755)) // ended before its file was opened
+	d, ok := runDelay(root)
+	require.True(t, ok)
+	require.Equal(t, 2*time.Second+1000, d)
+}
+
 func TestThisMachine(t *testing.T) {
 	require.Positive(t, Cores())
 	require.NotEmpty(t, CPUName())
@@ -77,5 +94,9 @@ func TestThisMachine(t *testing.T) {
 		require.Positive(t, now)
 		require.GreaterOrEqual(t, peak, now/2)
 		require.Positive(t, CPUTime())
+		if before, ok := CPUWait(); ok { // not every kernel keeps the figure
+			after, _ := CPUWait()
+			require.GreaterOrEqual(t, after, before)
+		}
 	}
 }

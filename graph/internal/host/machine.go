@@ -28,7 +28,7 @@ type Machine struct {
 // Folder is what a folder lies on.
 type Folder struct {
 	FileSystem string // ext4, nfs4, ...; "" is unknown
-	Rotating   int    // 1: a disk that turns; 0: one that does not; -1: unknown
+	Rotating   int    // 1: a disk that turns; 0: one that does not; -1: unknown, as of virtual disks, whatever they say
 	Free       int64
 }
 
@@ -230,6 +230,9 @@ func (t tree) folder(dir string) Folder {
 		if err != nil {
 			return f
 		}
+		if virtual(filepath.Base(link)) {
+			return f
+		}
 		if n, err := strconv.Atoi(t.text(link, file)); err == nil {
 			f.Rotating = n
 			return f
@@ -237,3 +240,6 @@ func (t tree) folder(dir string) Folder {
 	}
 	return f
 }
+
+// virtual knows the names of disks that a hypervisor makes; they say that they turn, whatever lies below.
+func virtual(name string) bool { return strings.HasPrefix(name, "vd") || strings.HasPrefix(name, "xvd") }
