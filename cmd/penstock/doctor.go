@@ -22,12 +22,13 @@ func (a *app) doctor(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	fmt.Fprint(a.out, examination(graph.Host(dir), os.Getenv))
+	_, copies := a.catalog.Kind("device_copy")
+	fmt.Fprint(a.out, examination(graph.Host(dir), copies, os.Getenv))
 	return exitDone
 }
 
 // examination is what doctor prints.
-func examination(m graph.Machine, getenv func(string) string) string {
+func examination(m graph.Machine, copies bool, getenv func(string) string) string {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	line := func(name, value, note string) { fmt.Fprintf(t, "  %s\t%s\t%s\n", name, value, note) }
@@ -48,7 +49,10 @@ func examination(m graph.Machine, getenv func(string) string) string {
 	line("open files", count64(m.OpenFiles), "most at once")
 	line("working folder", orUnknown(m.FileSystem)+diskText(m), bytesText(m.FolderFree)+" free: "+m.Folder)
 	fmt.Fprintln(t, "devices")
-	line("emulated", "emu:pcie3x16, emu:pcie4x16, emu:pcie5x16, emu:c2c", "modelled, on any machine")
+	line("emulated", "accelerator", "the sink, which models a training step")
+	if copies {
+		line("", "emu:pcie3x16, emu:pcie4x16, emu:pcie5x16, emu:c2c", "links, modelled by device_copy")
+	}
 	line("real", realText(m), "")
 	_ = t.Flush()
 	text := trimLines(b.String())

@@ -21,27 +21,28 @@ var good = graph.Machine{
 
 func TestDoctorSaysWhatAMachineGives(t *testing.T) {
 	assert.Equal(t, `cores (a processor)
-  machine         8
-  affinity        8                                                  that the process may run on
-  cpuset          8                                                  of the control group
-  quota           none                                               of the control group, in cores
-  taken           8                                                  by a run with budget.cpu 100%
+  machine   8
+  affinity  8     that the process may run on
+  cpuset    8     of the control group
+  quota     none  of the control group, in cores
+  taken     8     by a run with budget.cpu 100%
 memory
-  machine         64 GiB                                             50 GiB available
-  limit           32 GiB                                             of the control group
-  taken           16 GiB                                             by batches and samples in flight, without budget.memory
-  collector       28 GiB                                             what the garbage collector is told to stay below
-  huge pages      madvise                                            large slabs ask for them
-  shared          64 MiB                                             /dev/shm; penstock uses none: its workers share one memory
+  machine     64 GiB   50 GiB available
+  limit       32 GiB   of the control group
+  taken       16 GiB   by batches and samples in flight, without budget.memory
+  collector   28 GiB   what the garbage collector is told to stay below
+  huge pages  madvise  large slabs ask for them
+  shared      64 MiB   /dev/shm; penstock uses none: its workers share one memory
 files
-  open files      65536                                              most at once
-  working folder  ext4, a solid-state disk                           100 GiB free: /data
+  open files      65536                     most at once
+  working folder  ext4, a solid-state disk  100 GiB free: /data
 devices
-  emulated        emu:pcie3x16, emu:pcie4x16, emu:pcie5x16, emu:c2c  modelled, on any machine
-  real            none found, and none used yet
+  emulated  accelerator                                        the sink, which models a training step
+            emu:pcie3x16, emu:pcie4x16, emu:pcie5x16, emu:c2c  links, modelled by device_copy
+  real      none found, and none used yet
 advice
   none: nothing here stands in a pipeline's way
-`, strings.ReplaceAll(examination(good, noVariables), "1. much of this is read from Linux", "none"))
+`, strings.ReplaceAll(examination(good, true, noVariables), "1. much of this is read from Linux", "none"))
 }
 
 func TestDoctorGivesAdvice(t *testing.T) {
@@ -64,10 +65,10 @@ func TestDoctorGivesAdvice(t *testing.T) {
 	} {
 		m := good
 		change(&m)
-		assert.Contains(t, examination(m, noVariables), want)
+		assert.Contains(t, examination(m, false, noVariables), want)
 	}
 	env := map[string]string{"GOMAXPROCS": "64", "GOMEMLIMIT": "3GiB"}
-	text := examination(good, func(n string) string { return env[n] })
+	text := examination(good, false, func(n string) string { return env[n] })
 	assert.Contains(t, text, `GOMAXPROCS is "64"`)
 	assert.Contains(t, text, "3GiB (GOMEMLIMIT)")
 }

@@ -242,4 +242,6 @@ func (t tree) folder(dir string) Folder {
 }
 
 // virtual knows the names of disks that a hypervisor makes; they say that they turn, whatever lies below.
-func virtual(name string) bool { return strings.HasPrefix(name, "vd") || strings.HasPrefix(name, "xvd") }
+func virtual(name string) bool {
+	return strings.HasPrefix(name, "vd") || strings.HasPrefix(name, "xvd")
+}
