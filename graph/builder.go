@@ -19,7 +19,6 @@ type builder struct {
 	run     *Run
 	eng     *engine.Run
 	memory  item.Memory
-	admit   *engine.Admission
 	places  []Places
 	sources int
 	stages  []*stageRun // by node number
@@ -115,6 +114,7 @@ func (b *builder) autoWorkers(l Load) int {
 func (b *builder) env(n *node, workers int) *Env {
 	return &Env{
 		Pipeline: b.p.name, Stage: n.id, Seed: b.p.seed, Workers: workers, Epochs: b.p.epochs, Memory: b.memory,
+		within:  b.p.within,
 		reserve: b.run.bytes.reserve,
 		start:   func(f func()) { b.eng.Work(b.stages[n.no].m, f) },
 		warn:    func(line string) { b.run.warn(fmt.Sprintf("stage %q: %s", n.id, line)) },

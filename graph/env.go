@@ -14,6 +14,7 @@ type Env struct {
 	Epochs   int // or [Forever]
 	Memory   item.Memory
 
+	within  string
 	reserve func(int64) bool
 	start   func(func())
 	warn    func(string)

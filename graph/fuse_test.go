@@ -39,7 +39,7 @@ func (a adder) Open(context.Context, *graph.Env) (graph.Transform[int, int], err
 	}}, nil
 }
 
-func fusing(t *testing.T, second adder, third []graph.Option, opts ...graph.PipelineOption) ([]int, error, graph.Snapshot) {
+func fusing(t *testing.T, second adder, third []graph.Option, opts ...graph.PipelineOption) ([]int, graph.Snapshot, error) {
 	p := graph.New("fused", append(opts, graph.Epochs(2))...)
 	src := graph.From(p, "src", ints(50), graph.Workers(3))
 	a := graph.Via[int, int](src, "first", adder{N: []int{1}})
@@ -57,13 +57,13 @@ func fusing(t *testing.T, second adder, third []graph.Option, opts ...graph.Pipe
 	err = run.Wait()
 	s := run.Snapshot()
 	require.Empty(t, s.Totals.Unbalanced)
-	return got, err, s
+	return got, s, err
 }
 
 func TestFusedStagesGiveWhatTheyGiveApart(t *testing.T) {
-	apart, err, _ := fusing(t, adder{N: []int{10}}, nil, graph.NoFuse())
+	apart, _, err := fusing(t, adder{N: []int{10}}, nil, graph.NoFuse())
 	require.NoError(t, err)
-	got, err, s := fusing(t, adder{N: []int{10}}, nil)
+	got, s, err := fusing(t, adder{N: []int{10}}, nil)
 	require.NoError(t, err)
 	require.Equal(t, apart, got)
 	byID := map[string]graph.StageStats{}
@@ -83,7 +83,7 @@ func TestFusedStagesGiveWhatTheyGiveApart(t *testing.T) {
 
 func TestStageThatPinsAnOptionIsNotAbsorbed(t *testing.T) {
 	for _, o := range []graph.Option{graph.Workers(1), graph.Buffer(4), graph.Window(9), graph.Order(graph.InputOrder)} {
-		_, err, s := fusing(t, adder{N: []int{10}}, []graph.Option{o})
+		_, s, err := fusing(t, adder{N: []int{10}}, []graph.Option{o})
 		require.NoError(t, err)
 		for _, st := range s.Stages {
 			if st.ID == "third" {
@@ -95,7 +95,7 @@ func TestStageThatPinsAnOptionIsNotAbsorbed(t *testing.T) {
 }
 
 func TestFailureInAFusedStageBelongsToTheMember(t *testing.T) {
-	_, err, s := fusing(t, adder{N: []int{10}, bad: 7}, nil)
+	_, s, err := fusing(t, adder{N: []int{10}, bad: 7}, nil)
 	var se *graph.StageError
 	require.ErrorAs(t, err, &se)
 	require.Equal(t, "second", se.Stage)

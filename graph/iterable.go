@@ -57,8 +57,8 @@ func openIterable[T any](b *builder, s *stageRun, number int, r Reader[T]) error
 		Tag: func(epoch int64, turn int, record int64) edge.Tag {
 			return edge.Tag{Place: item.SplitPlace(turn, record), Epoch: int32(epoch), Source: uint16(number)}
 		},
-		Wrap: func(lane int, t *edge.Tag, err error, stack []byte) error {
-			return fail(lane, &edge.Cell[T]{Tag: marked(t)}, err, stack)
+		Wrap: func(lane int, t *edge.Tag, err error) error {
+			return fail(lane, &edge.Cell[T]{Tag: marked(t)}, err)
 		},
 		Drop: h.dropQuietly,
 	}

@@ -114,8 +114,9 @@ func openStage[A, B any](b *builder, n *node, st Stage[A, B]) error {
 }
 
 // wrapper makes the errors of a stage's items.
-func wrapper[A any](b *builder, s *stageRun, h *hooks[A], op string) func(int, *edge.Cell[A], error, []byte) error {
-	return func(worker int, c *edge.Cell[A], err error, stack []byte) error {
+func wrapper[A any](b *builder, s *stageRun, h *hooks[A], op string) func(int, *edge.Cell[A], error) error {
+	return func(worker int, c *edge.Cell[A], err error) error {
+		stack := engine.StackOf(err)
 		at := s.charge(err, &c.Tag, failedItems)
 		e := &StageError{Pipeline: b.p.name, Stage: at.n.id, Worker: worker, Pos: posOf(&c.Tag), Op: op, Err: err, Stack: stack}
 		e.Key = failedKey(h, c, err)

@@ -25,6 +25,7 @@ type Pipeline struct {
 	noTime bool
 	warmup int64
 	onSkip func(SkipNote)
+	within string // the folder that may be read; "": any
 
 	onDelivery func(int64)
 	resume     *State
@@ -36,7 +37,6 @@ type Pipeline struct {
 	nodes    []*node
 	mu       sync.Mutex // held while Build looks, since a pipeline may be started several times at once
 	problems []Problem
-	checked  int // problems that declaring found; Build adds to them
 }
 
 // Budget bounds what a pipeline may take. CPU is the share of the cores that quota, cpuset and affinity leave; 0 means
@@ -120,7 +120,6 @@ type node struct {
 	ins    []*node
 	next   *node
 	schema item.Schema // of the output
-	fused  *node       // into which the node was joined
 
 	open func(b *builder) error // typed: opens the part and makes its output edge
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // failing runs 200 items through a stage that fails for those for which bad is true, and gives what was delivered.
-func failing(t *testing.T, workers int, stage graph.Stage[int, int], opts ...graph.Option) ([]int, error, *graph.Run) {
+func failing(t *testing.T, workers int, stage graph.Stage[int, int], opts ...graph.Option) ([]int, *graph.Run, error) {
 	p := graph.New("policy")
 	src := graph.From(p, "src", ints(200), graph.Workers(workers))
 	mid := graph.Via(src, "mid", stage, append(opts, graph.Workers(workers))...)
@@ -29,7 +29,7 @@ func failing(t *testing.T, workers int, stage graph.Stage[int, int], opts ...gra
 	}
 	err = run.Wait()
 	require.Empty(t, run.Snapshot().Totals.Unbalanced)
-	return got, err, run
+	return got, run, err
 }
 
 func badEvery(n int) graph.Stage[int, int] {
@@ -44,7 +44,7 @@ func badEvery(n int) graph.Stage[int, int] {
 func TestSkipsBeyondACountEndTheRunAtTheSameItem(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		for range 5 {
-			got, err, run := failing(t, workers, badEvery(10), graph.OnError(graph.Skip), graph.MaxSkips(2, 0))
+			got, run, err := failing(t, workers, badEvery(10), graph.OnError(graph.Skip), graph.MaxSkips(2, 0))
 			var se *graph.StageError
 			require.ErrorAs(t, err, &se)
 			require.ErrorIs(t, err, errBad)
@@ -58,10 +58,10 @@ func TestSkipsBeyondACountEndTheRunAtTheSameItem(t *testing.T) {
 }
 
 func TestSkipsBeyondARateEndTheRunAfterAProbation(t *testing.T) {
-	got, err, _ := failing(t, 4, badEvery(5), graph.OnError(graph.Skip), graph.MaxSkips(0, 0.1))
+	got, _, err := failing(t, 4, badEvery(5), graph.OnError(graph.Skip), graph.MaxSkips(0, 0.1))
 	require.ErrorContains(t, err, "max_rate is 0.1")
 	require.Len(t, got, 80, "the hundredth item is the first one looked at")
-	_, err, _ = failing(t, 4, badEvery(5), graph.OnError(graph.Skip), graph.MaxSkips(0, 0.2))
+	_, _, err = failing(t, 4, badEvery(5), graph.OnError(graph.Skip), graph.MaxSkips(0, 0.2))
 	require.NoError(t, err)
 }
 
@@ -93,7 +93,7 @@ func TestTemporaryErrorsAreTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stage, calls := flaky(2)
 		start := time.Now()
-		got, err, run := failing(t, 4, stage, graph.Retry(3, 10*ms))
+		got, run, err := failing(t, 4, stage, graph.Retry(3, 10*ms))
 		require.NoError(t, err)
 		require.Len(t, got, 200)
 		require.Equal(t, int64(3), calls[5].Load())
@@ -103,10 +103,10 @@ func TestTemporaryErrorsAreTriedAgain(t *testing.T) {
 		require.LessOrEqual(t, took, 30*ms)
 
 		stage, _ = flaky(3)
-		_, err, _ = failing(t, 4, stage, graph.Retry(3, 10*ms))
+		_, _, err = failing(t, 4, stage, graph.Retry(3, 10*ms))
 		require.ErrorIs(t, err, errBad)
 
-		_, err, run = failing(t, 4, badEvery(10), graph.Retry(3, 10*ms))
+		_, run, err = failing(t, 4, badEvery(10), graph.Retry(3, 10*ms))
 		require.ErrorIs(t, err, errBad)
 		require.Zero(t, run.Snapshot().Stages[1].Retried, "only what may pass is tried again")
 	})
@@ -127,12 +127,12 @@ func TestCallThatObeysItsContextTimesOut(t *testing.T) {
 			}
 		})
 		start := time.Now()
-		_, err, _ := failing(t, 2, stage, graph.Timeout(500*ms))
+		_, _, err := failing(t, 2, stage, graph.Timeout(500*ms))
 		require.ErrorIs(t, err, graph.ErrTimeout)
 		require.ErrorContains(t, err, `stage "mid": #9: timed out after 500ms (attempt 1)`)
 		require.Less(t, time.Since(start), time.Second)
 
-		got, err, run := failing(t, 2, stage, graph.Timeout(500*ms), graph.OnError(graph.Skip))
+		got, run, err := failing(t, 2, stage, graph.Timeout(500*ms), graph.OnError(graph.Skip))
 		require.NoError(t, err)
 		require.Len(t, got, 199)
 		require.Zero(t, run.Snapshot().Stages[1].Abandoned)
@@ -153,7 +153,7 @@ func TestCallThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 			})
 		}
 		var live atomic.Int64
-		try := func(policy graph.Policy, ids ...int) (int, error, graph.Snapshot) {
+		try := func(policy graph.Policy, ids ...int) (int, graph.Snapshot, error) {
 			p := graph.New("stuck", graph.WithBudget(graph.Budget{Memory: 10_000}))
 			src := graph.From(p, "src", trackedSource{30, &live}, graph.Workers(2))
 			out := graph.Output(graph.Via(src, "mid", stuck(ids...), graph.Workers(2), graph.Timeout(500*ms), graph.OnError(policy)), "out")
@@ -168,21 +168,21 @@ func TestCallThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 			}
 			err = run.Wait()
 			require.Less(t, time.Since(start), 5*time.Second)
-			return n, err, run.Snapshot()
+			return n, run.Snapshot(), err
 		}
-		n, err, s := try(graph.Fail, 9)
+		n, s, err := try(graph.Fail, 9)
 		require.ErrorIs(t, err, graph.ErrTimeout)
 		require.ErrorContains(t, err, "item-9")
 		require.Equal(t, 9, n)
 		require.Equal(t, int64(1), s.Stages[1].Abandoned)
 		require.Contains(t, s.Warnings[0], "item-9 ignored its context")
 
-		n, err, s = try(graph.Skip, 9)
+		n, s, err = try(graph.Skip, 9)
 		require.NoError(t, err)
 		require.Equal(t, 29, n)
 		require.Empty(t, s.Totals.Unbalanced)
 
-		_, err, _ = try(graph.Skip, 3, 4, 5)
+		_, _, err = try(graph.Skip, 3, 4, 5)
 		require.ErrorContains(t, err, "3 calls were left behind, more than the stage has workers (2)")
 		close(release)
 		synctest.Wait()

@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"context"
 	"math"
 	"testing"
 	"time"
@@ -11,7 +12,7 @@ import (
 	"github.com/penstock-go/penstock/graph/item"
 )
 
-func drawer(pos item.Pos) *graph.Rand { return graph.NewCall(nil, 7, "stage", pos).Rand() }
+func drawer(pos item.Pos) *graph.Rand { return graph.NewCall(context.Background(), 7, "stage", pos).Rand() }
 
 // Known answers, worked out by a second implementation in Python: the same on every processor, and for ever.
 func TestRandKnownAnswers(t *testing.T) {
@@ -54,9 +55,9 @@ func TestRandDependsOnEveryPartOfThePosition(t *testing.T) {
 		require.False(t, twice, "%v", p)
 		seen[v] = p
 	}
-	a, b := graph.NewCall(nil, 7, "a", item.Pos{}).Rand().Uint64(), graph.NewCall(nil, 7, "b", item.Pos{}).Rand().Uint64()
+	a, b := graph.NewCall(context.Background(), 7, "a", item.Pos{}).Rand().Uint64(), graph.NewCall(context.TODO(), 7, "b", item.Pos{}).Rand().Uint64()
 	require.NotEqual(t, a, b, "another stage, other numbers")
-	require.NotEqual(t, a, graph.NewCall(nil, 8, "a", item.Pos{}).Rand().Uint64(), "another seed")
+	require.NotEqual(t, a, graph.NewCall(context.Background(), 8, "a", item.Pos{}).Rand().Uint64(), "another seed")
 }
 
 func TestTimesAreDrawnAsTheySay(t *testing.T) {

@@ -12,7 +12,6 @@ type filler[A, B, M any] struct {
 	m    *meter.Worker
 	take edge.Taker[A]
 	part edge.Part[B]
-	cur  int
 	k    int
 }
 
@@ -75,9 +74,9 @@ func (w *filler[A, B, M]) rows(cells []edge.Cell[A], at grant[B, M], err error) 
 		}
 		in++
 		row := at.row + i
-		rerr, stack := err, []byte(nil)
+		rerr := err
 		if rerr == nil {
-			rerr, stack = w.fill(at.s.v, row, c)
+			rerr = w.fill(at.s.v, row, c)
 		}
 		left := rerr != nil && g.Skip && err == nil
 		if left {
@@ -97,7 +96,7 @@ func (w *filler[A, B, M]) rows(cells []edge.Cell[A], at grant[B, M], err error) 
 			g.Drop(c)
 		default:
 			failed++
-			rerr = g.Wrap(w.no, c, rerr, stack)
+			rerr = g.Wrap(w.no, c, rerr)
 			g.In.WithLock(func() {
 				if at.s.err == nil || row < at.s.errRow {
 					at.s.err, at.s.errRow = rerr, row
@@ -115,9 +114,9 @@ func (w *filler[A, B, M]) rows(cells []edge.Cell[A], at grant[B, M], err error) 
 	m.Skipped.Add(skipped)
 }
 
-func (w *filler[A, B, M]) fill(out B, row int, c *edge.Cell[A]) (err error, stack []byte) {
-	defer func() { err, stack = recovered(recover(), err) }()
-	return w.g.Row(w.no, out, row, c), nil
+func (w *filler[A, B, M]) fill(out B, row int, c *edge.Cell[A]) (err error) {
+	defer func() { err = recovered(recover(), err) }()
+	return w.g.Row(w.no, out, row, c)
 }
 
 // end completes a slab whose rows are all filled and hands it on. It says whether the stream goes on.

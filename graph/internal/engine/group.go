@@ -40,7 +40,7 @@ type Group[A, B, M any] struct {
 	// StandIn marks a row that copies another.
 	StandIn func(to, from *M)
 	Drop    func(*edge.Cell[A])
-	Wrap    func(worker int, c *edge.Cell[A], err error, stack []byte) error
+	Wrap    func(worker int, c *edge.Cell[A], err error) error
 	// Skipped notes a row that is left out; an error says that there are too many.
 	Skipped func(c *edge.Cell[A], err error) error
 	Key     func(*edge.Cell[A]) string

@@ -30,17 +30,16 @@ func StackOf(err error) []byte {
 }
 
 // recovered turns a recovered panic into an error with its stack; without one it passes err on.
-func recovered(p any, err error) (error, []byte) {
+func recovered(p any, err error) error {
 	if p == nil {
-		return err, nil
+		return err
 	}
-	stack := debug.Stack()
-	return &panicked{p, stack}, stack
+	return &panicked{p, debug.Stack()}
 }
 
 // Safely calls f behind a panic barrier.
 func Safely(f func() error) (err error) {
-	defer func() { err, _ = recovered(recover(), err) }()
+	defer func() { err = recovered(recover(), err) }()
 	return f()
 }
 
@@ -48,7 +47,7 @@ func Safely(f func() error) (err error) {
 func (r *Run) Work(m *meter.Stage, f func()) {
 	r.Go(func() {
 		defer func() {
-			if err, _ := recovered(recover(), nil); err != nil {
+			if err := recovered(recover(), nil); err != nil {
 				r.End(r.wrap(m.ID, err))
 			}
 		}()
@@ -67,7 +66,7 @@ func (r *Run) wrap(stage string, err error) error {
 // panic is only noted: it is the run's error if there is no other.
 func (r *Run) Quietly(stage string, f func()) {
 	defer func() {
-		if err, _ := recovered(recover(), nil); err != nil {
+		if err := recovered(recover(), nil); err != nil {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			if r.err == nil {

@@ -22,7 +22,6 @@ type Merge[T any] struct {
 	lanes []lane[T]
 	part  edge.Part[T]
 	lo    int64
-	k     int
 	trail struct{ mine, prev *meter.Trail }
 }
 

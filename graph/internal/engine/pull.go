@@ -72,10 +72,10 @@ func (w *worker[A, B]) one(cell edge.Cell[A], lo int64) ([]edge.Cell[B], error) 
 	in := []edge.Cell[A]{cell}
 	w.out.begin(s.Meter, lo, 0, t0, true)
 	w.out.cells = nil
-	done, err, stack := w.guard(in)
+	done, err := w.guard(in)
 	if err != nil {
 		s.Meter.Failed.Add(1)
-		err = s.Wrap(0, &in[done], err, stack)
+		err = s.Wrap(0, &in[done], err)
 		s.Drop(&in[done])
 	}
 	now := w.r.Clock.Now()

@@ -26,7 +26,7 @@ type Splits[T any] struct {
 	// Tag is a record's tag.
 	Tag func(epoch int64, turn int, record int64) edge.Tag
 	// Wrap makes the error of a split after so many records; Skip, if set, takes it and the split ends there.
-	Wrap func(lane int, t *edge.Tag, err error, stack []byte) error
+	Wrap func(lane int, t *edge.Tag, err error) error
 	Skip func(t *edge.Tag, err error)
 	Drop func(*edge.Cell[T])
 	// Finish and Hash are as in Stage.
@@ -144,11 +144,10 @@ func (s *Splits[T]) split(l *splitLane[T], t turn) bool {
 		}
 		return nil
 	}
-	var stack []byte
 	err := func() (err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				err, stack = recovered(p, nil)
+				err = recovered(p, nil)
 			}
 		}()
 		return s.Read(l.no, t.epoch, t.turn, emit)
@@ -165,7 +164,7 @@ func (s *Splits[T]) split(l *splitLane[T], t turn) bool {
 		s.Meter.In.Add(1)
 		if s.Skip == nil {
 			s.Meter.Failed.Add(1)
-			s.hand(l, s.Wrap(l.no, &end, err, stack))
+			s.hand(l, s.Wrap(l.no, &end, err))
 			return false
 		}
 		s.Meter.Skipped.Add(1)

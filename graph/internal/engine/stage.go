@@ -25,7 +25,7 @@ type Stage[A, B any] struct {
 	// Drop gives up an input that will not be worked on.
 	Drop func(*edge.Cell[A])
 	// Wrap makes the error of an input: it is called before the input is dropped.
-	Wrap func(worker int, c *edge.Cell[A], err error, stack []byte) error
+	Wrap func(worker int, c *edge.Cell[A], err error) error
 	// WrapOpen makes the error of opening or closing.
 	WrapOpen func(worker int, op string, err error) error
 	// Key names an input in the list of the slowest.
@@ -103,7 +103,7 @@ func (w *worker[A, B]) run() {
 }
 
 func (w *worker[A, B]) open() (body Body[A, B], closing func() error, err error) {
-	defer func() { err, _ = recovered(recover(), err) }()
+	defer func() { err = recovered(recover(), err) }()
 	return w.s.Open(w.no)
 }
 
@@ -146,12 +146,12 @@ func (w *worker[A, B]) lose(rest []edge.Cell[A]) {
 func (w *worker[A, B]) step(in []edge.Cell[A], lo, epochLo int64, fresh bool) (n int, ok bool) {
 	s, t0 := w.s, w.m.Last()
 	w.out.begin(s.Meter, lo, epochLo, t0, fresh)
-	done, err, stack := w.guard(in)
+	done, err := w.guard(in)
 	n = done
 	if err != nil {
 		n++
 		s.Meter.Failed.Add(1)
-		err = s.Wrap(w.no, &in[done], err, stack)
+		err = s.Wrap(w.no, &in[done], err)
 		s.Drop(&in[done])
 	}
 	now := w.r.Clock.Now()
@@ -165,15 +165,14 @@ func (w *worker[A, B]) step(in []edge.Cell[A], lo, epochLo int64, fresh bool) (n
 	return n, w.hand(n, err, now)
 }
 
-func (w *worker[A, B]) guard(in []edge.Cell[A]) (done int, err error, stack []byte) {
+func (w *worker[A, B]) guard(in []edge.Cell[A]) (done int, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			done = w.out.Cur
-			err, stack = recovered(p, nil)
+			err = recovered(p, nil)
 		}
 	}()
-	done, err = w.body(in, &w.out)
-	return done, err, nil
+	return w.body(in, &w.out)
 }
 
 // account counts a worked-off slice and sets the length of the next one.
