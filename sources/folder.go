@@ -27,7 +27,8 @@ const defaultMaxBytes = 256 << 20
 // labels are 0, 1, ... by byte order of the classes' names. A file in Root itself has the label -1. Names that begin
 // with a dot are left out. Files are not chosen by name unless Extensions says so: what a file is, its content tells.
 // Links to files and folders are followed; left out are a link to a folder it lies in, one that leads nowhere, and one to
-// a folder on whose path three links were followed already.
+// a folder on whose path three links were followed already. So is one that leads out of the folder that the pipeline may
+// read, see [graph.Within].
 // Pipes, sockets and devices are left out. A folder that cannot be read ends the start with an error; a file that
 // cannot be read, or is empty, is an error when its turn comes, for on_error to decide on. What is left out is counted
 // and told in the report's warnings. A folder without any files is an error.
@@ -79,17 +80,23 @@ func (Folder) Schema(item.Schema) (item.Schema, error) { return encodedSchema(),
 func (f Folder) Open(ctx context.Context, env *graph.Env) (graph.Reader[*item.Sample], error) {
 	f = registry.Filled(f, (*Folder).Bind)
 	var none graph.Reader[*item.Sample]
+	if err := env.Inside(f.Root); err != nil {
+		return none, fmt.Errorf("root: %w", err)
+	}
 	if err := f.make(ctx, env); err != nil {
 		return none, err
 	}
 	var left *exclusion
 	if f.Exclude != "" {
+		if err := env.Inside(f.Exclude); err != nil {
+			return none, fmt.Errorf("exclude: %w", err)
+		}
 		var err error
 		if left, err = readExclusion(f.Exclude); err != nil {
 			return none, fmt.Errorf("exclude: %w", err)
 		}
 	}
-	l, err := scan(ctx, f.Root, f.Extensions, left)
+	l, err := scan(ctx, f.Root, f.Extensions, left, env.Inside)
 	if err != nil {
 		return none, err
 	}
@@ -107,7 +114,7 @@ func (f Folder) Open(ctx context.Context, env *graph.Env) (graph.Reader[*item.Sa
 		Len:   l.paths.Len(),
 		Label: l.label,
 		At: func(c *graph.Call, i int64) (*item.Sample, error) {
-			return fileSample(c, &l.paths, i, f.Root, l.label(i), f.MaxBytes)
+			return fileSample(c, &l.paths, i, f.Root, l.label(i), f.MaxBytes, nil)
 		},
 	}, nil
 }
@@ -134,7 +141,7 @@ func (f Folder) make(ctx context.Context, env *graph.Env) error {
 // Classes lists the classes of a folder in the order of their labels, as [Folder] has them. It reads no deeper than the
 // root.
 func Classes(root string) ([]string, error) {
-	s := &scanner{ctx: context.Background(), root: root}
+	s := &scanner{ctx: context.Background(), root: root, inside: func(string) error { return nil }}
 	n, err := s.read(nil, 0)
 	if err != nil {
 		return nil, err
@@ -148,10 +155,16 @@ func Classes(root string) ([]string, error) {
 	return s.classes, nil
 }
 
-func fileSample(c *graph.Call, paths *Paths, i int64, root string, label, limit int64) (*item.Sample, error) {
+func fileSample(c *graph.Call, paths *Paths, i int64, root string, label, limit int64, inside func(string) error) (*item.Sample, error) {
 	var room [256]byte
 	key := string(paths.Append(room[:0], i))
-	buf, err := readFile(c, filepath.Join(root, filepath.FromSlash(key)), limit)
+	path := filepath.Join(root, filepath.FromSlash(key))
+	if inside != nil {
+		if err := inside(path); err != nil {
+			return nil, graph.Keyed(key, err)
+		}
+	}
+	buf, err := readFile(c, path, limit)
 	if err != nil {
 		return nil, graph.Keyed(key, passing(err))
 	}

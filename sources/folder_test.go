@@ -39,7 +39,7 @@ func tree(t testing.TB, files ...string) string {
 
 func listed(t testing.TB, root string, exts ...string) *listing {
 	t.Helper()
-	l, err := scan(t.Context(), root, exts, nil)
+	l, err := scan(t.Context(), root, exts, nil, env().Inside)
 	require.NoError(t, err)
 	return l
 }
@@ -317,7 +317,7 @@ func FuzzFolder(f *testing.F) {
 			}
 			made = append(made, full)
 		}
-		l, err := scan(t.Context(), root, nil, nil)
+		l, err := scan(t.Context(), root, nil, nil, env().Inside)
 		if err != nil {
 			t.Skip(err)
 		}

@@ -25,7 +25,7 @@ func (List) Load() graph.Load { return graph.Wait }
 func (List) Schema(item.Schema) (item.Schema, error) { return encodedSchema(), nil }
 
 // Open makes the reader.
-func (l List) Open(context.Context, *graph.Env) (graph.Reader[*item.Sample], error) {
+func (l List) Open(_ context.Context, env *graph.Env) (graph.Reader[*item.Sample], error) {
 	if l.Paths == nil {
 		return graph.Reader[*item.Sample]{}, errors.New("sources.List without Paths")
 	}
@@ -40,7 +40,7 @@ func (l List) Open(context.Context, *graph.Env) (graph.Reader[*item.Sample], err
 			if l.Label != nil {
 				label = l.Label(i)
 			}
-			return fileSample(c, l.Paths, i, l.Root, label, l.MaxBytes)
+			return fileSample(c, l.Paths, i, l.Root, label, l.MaxBytes, env.Inside)
 		},
 	}, nil
 }

@@ -44,6 +44,7 @@ const (
 	leftBroken
 	leftLoop
 	leftDeep
+	leftOutside
 	oddRoot
 	oddEmptyClass
 	leftKinds
@@ -56,6 +57,7 @@ var leftWords = [leftKinds]string{
 	leftBroken:    "left out %d links that lead nowhere",
 	leftLoop:      "left out %d links to a folder they lie in, which would never end",
 	leftDeep:      "left out %d links to folders, for 3 links were followed on the way to them",
+	leftOutside:   "left out %d links that lead out of the folder that may be read",
 	oddRoot:       "%d files lie in the root itself, so they have no class: their label is -1",
 	oddEmptyClass: "%d class folders hold no files; they keep their labels",
 }
@@ -86,15 +88,16 @@ func (l *listing) lines(root string) []string {
 // scanner walks a tree. Paths come in the byte order of their slash form, whatever the file system's own order is.
 type scanner struct {
 	listing
-	ctx  context.Context
-	root string
-	exts []string
-	left *exclusion
-	path []byte // scratch
+	ctx    context.Context
+	root   string
+	exts   []string
+	left   *exclusion
+	inside func(path string) error // of what a link leads to
+	path   []byte                  // scratch
 }
 
-func scan(ctx context.Context, root string, exts []string, left *exclusion) (*listing, error) {
-	s := &scanner{ctx: ctx, root: root, left: left}
+func scan(ctx context.Context, root string, exts []string, left *exclusion, inside func(string) error) (*listing, error) {
+	s := &scanner{ctx: ctx, root: root, left: left, inside: inside}
 	for _, e := range exts {
 		s.exts = append(s.exts, "."+strings.ToLower(strings.TrimPrefix(e, ".")))
 	}
@@ -225,6 +228,9 @@ func (s *scanner) entry(n *names, rel []byte, e fs.DirEntry, links int) {
 		switch {
 		case err != nil:
 			s.leave(leftBroken, rel, name)
+			return
+		case s.inside(filepath.Join(s.full(rel), name)) != nil:
+			s.leave(leftOutside, rel, name)
 			return
 		case info.IsDir() && s.above(rel, info):
 			s.leave(leftLoop, rel, name)
