@@ -52,7 +52,7 @@ func TestSuddenSlownessHoldsBackNothingForLong(t *testing.T) {
 			for _, buffer := range []int{0, 1, 64, 1024} {
 				t.Run(fmt.Sprintf("%v/tail=%d/buffer=%d", service, tail, buffer), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
-						const quick, slow = 20_000, 100
+						const quick, slow = 5000, 60
 						waits, _ := delays(t, quick, slow, service, 1, tail, graph.Buffer(buffer))
 						for i, w := range waits[:quick] {
 							require.LessOrEqual(t, w, service+ms, "quick item %d", i)

@@ -98,7 +98,7 @@ func networks(t *testing.T, usual int) (from, n uint64) {
 
 // Whatever the knobs, the delivered stream is that of the plain model, run item by item; so is the error it ends with.
 func TestRandomGraphsDeliverTheSameForAnyKnobs(t *testing.T) {
-	from, n := networks(t, 300)
+	from, n := networks(t, 200)
 	for seed := from; seed < from+n; seed++ {
 		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			g := makeNetwork(seed)
@@ -155,7 +155,7 @@ func (g *network) groups() bool {
 
 // A consumer that breaks off, cancels or stops after any number of items has got the beginning of the same stream.
 func TestRandomGraphsBreakOffCleanly(t *testing.T) {
-	from, n := networks(t, 120)
+	from, n := networks(t, 70)
 	for seed := from; seed < from+n; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			g := makeNetwork(seed)
@@ -201,7 +201,7 @@ func TestRandomGraphsBreakOffCleanly(t *testing.T) {
 
 // With order: completion the epochs keep apart and hold the same items.
 func TestRandomGraphsInCompletionOrderHoldTheSameItems(t *testing.T) {
-	from, n := networks(t, 150)
+	from, n := networks(t, 100)
 	for seed := from; seed < from+n; seed++ {
 		g := makeNetwork(seed)
 		plain := !g.errs
