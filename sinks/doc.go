@@ -7,6 +7,8 @@
 //	}))
 //	graph.Into(batch, "train", sinks.Discard[*item.Batch]{}) // how fast can the pipeline be?
 //
+// [Inlet] sends to a channel, for connectors that others have written.
+//
 // A sink takes one item at a time, in order, on one goroutine. The engine releases the item afterwards, so a sink that
 // wants to keep something copies it.
 package sinks
