@@ -43,6 +43,8 @@ func BenchmarkSlow(b *testing.B) {
 	}
 }
 
+var rows atomic.Pointer[[]float32]
+
 // bareRate is the limit: goroutines that take a number, sleep, and fill numbers into recycled memory.
 func bareRate(n, workers int) float64 {
 	var next atomic.Int64
@@ -51,6 +53,7 @@ func bareRate(n, workers int) float64 {
 	for range workers {
 		wg.Go(func() {
 			row := make([]float32, featureDim)
+			rows.Store(&row) // so that the compiler does not leave the filling out
 			for {
 				i := next.Add(1)
 				if i > int64(n) {
