@@ -26,12 +26,14 @@ func Inside(dir, path string) error {
 	if err != nil {
 		return err
 	}
-	real, err := resolved(path)
-	if err != nil {
-		return err
-	}
-	if rel, err := filepath.Rel(root, real); err != nil || !filepath.IsLocal(rel) {
-		return fmt.Errorf("%q is %w, %q", path, ErrOutside, dir)
+	for _, p := range []string{path, filepath.Clean(path)} { // who opens it may clean it first, which is another path behind a link
+		real, err := resolved(p)
+		if err != nil {
+			return err
+		}
+		if rel, err := filepath.Rel(root, real); err != nil || !filepath.IsLocal(rel) {
+			return fmt.Errorf("%q is %w, %q", path, ErrOutside, dir)
+		}
 	}
 	return nil
 }

@@ -82,3 +82,16 @@ func writeReport(file string, s graph.Snapshot) error {
 	}
 	return err
 }
+
+// checkRoot refuses a bound that is no folder: nothing would lie in it.
+func checkRoot(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if st, err := os.Stat(dir); err != nil {
+		return fmt.Errorf("--root: %w", err)
+	} else if !st.IsDir() {
+		return fmt.Errorf("--root %q is no folder", dir)
+	}
+	return nil
+}

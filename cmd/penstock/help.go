@@ -74,6 +74,10 @@ seconds. At the end the verdict and the table go to standard output.
   --no-digest         leaves the hashing of samples out
   --report FILE       writes a report; .json, .txt or .md picks the form; may be
                       given several times. FILE appears whole or not at all.
+  --root DIR          reads nothing outside of DIR: a path of the spec that leads out,
+                      itself or by a link, is an error, and a link in a data set is
+                      left out and counted. For specs and data of others; see
+                      docs/security.md. What the options here name is not bound
   --quarantine FILE   adds a line for each skipped item to FILE, as it happens: a
                       JSON object with key, stage, error, attempt (from 1), offset
                       (in the item's bytes, null if unknown), epoch and place. A
@@ -115,10 +119,12 @@ const kindsHelp = `
 
 const inspectHelp = `
 Runs the pipeline in one goroutine until the stage has made its first item, and
-shows the item's key, fields, shapes, types, bytes, and least, mean and largest
-number. Nothing below the stage is opened.
+shows the item's key, fields, shapes, types, place, bytes, and least, mean and
+largest number; of a batch also its first rows, one by one. Nothing below the
+stage is opened.
 
   --at ID             the stage; not a sink, which makes nothing
+  --root DIR          reads nothing outside of DIR, as for run
 ` + setHelp
 
 const synthHelp = `

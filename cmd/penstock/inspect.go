@@ -19,6 +19,7 @@ func (a *app) inspect(args []string) int {
 	f := newFlags("inspect")
 	var set texts
 	at := f.String("at", "", "")
+	root := f.String("root", "", "")
 	f.Var(&set, "set", "")
 	rest, code, done := a.begin(f, args)
 	switch {
@@ -29,7 +30,10 @@ func (a *app) inspect(args []string) int {
 	case *at == "":
 		return a.usage("inspect", "--at ID is missing")
 	}
-	s, d := spec.Load(rest[0], a.in, a.catalog, spec.Options{Set: set, Upto: *at})
+	if err := checkRoot(*root); err != nil {
+		return a.usage("inspect", err.Error())
+	}
+	s, d := spec.Load(rest[0], a.in, a.catalog, spec.Options{Set: set, Upto: *at, Root: *root})
 	for _, x := range d {
 		fmt.Fprintln(a.err, x)
 	}
@@ -91,7 +95,7 @@ func look[T any](a *app, s *spec.Spec, at string, in graph.Port[T], show func(io
 func freeID(at string) string { return "inspect_" + strings.Repeat("x", 64) + "_" + at }
 
 func describeSample(w io.Writer, s *item.Sample) {
-	fmt.Fprintf(w, "key: %q\nbytes: %d\n", s.Key(), s.Bytes())
+	fmt.Fprintf(w, "key: %q\nplace: %v\nbytes: %d\n", s.Key(), item.Host, s.Bytes())
 	t := newTable(w)
 	for i := range s.Len() {
 		name, v := s.Field(i)
@@ -161,6 +165,58 @@ func describeBatch(w io.Writer, b *item.Batch) {
 		fmt.Fprintf(t, "  %s\t%s\t%d\t%s\n", c.Name, what, n, about)
 	}
 	_ = t.Flush()
+	describeRows(w, b)
+}
+
+// shownRows is how many rows of a batch are listed.
+const shownRows = 8
+
+// describeRows lists the samples of a batch: key, place in the stream, what is odd about it, and its numbers.
+func describeRows(w io.Writer, b *item.Batch) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "  row\tkey\tplace")
+	for i := range b.Columns {
+		if c := &b.Columns[i]; c.Kind != item.KindBytes {
+			fmt.Fprintf(t, "\t%s", c.Name)
+		}
+	}
+	fmt.Fprintln(t)
+	for i, r := range b.Rows[:min(len(b.Rows), shownRows)] {
+		key := fmt.Sprintf("%.60q", r.Key)
+		if r.StandIn {
+			key += " (a stand-in)"
+		}
+		if r.Padding {
+			key += " (padding)"
+		}
+		fmt.Fprintf(t, "  %d\t%s\t%v", i, key, r.Pos)
+		for k := range b.Columns {
+			if c := &b.Columns[k]; c.Kind != item.KindBytes {
+				fmt.Fprintf(t, "\t%s", rowNumbers(c, i))
+			}
+		}
+		fmt.Fprintln(t)
+	}
+	_ = t.Flush()
+	if more := len(b.Rows) - shownRows; more > 0 {
+		fmt.Fprintf(w, "  and %d more rows\n", more)
+	}
+}
+
+// rowNumbers is what a column has in one row.
+func rowNumbers(c *item.Column, i int) string {
+	if c.Kind == item.KindText {
+		return fmt.Sprintf("%.20q", c.Texts[i])
+	}
+	n := c.RowBytes()
+	one := item.Column{Kind: c.Kind, DType: c.DType, Shape: c.Shape, Data: c.Data[i*n : (i+1)*n]}
+	switch c.Kind {
+	case item.KindInt:
+		return fmt.Sprint(one.Int64s()[0])
+	case item.KindFloat:
+		return fmt.Sprintf("%.6g", one.Float64s()[0])
+	}
+	return columnNumbers(&one)
 }
 
 func columnNumbers(c *item.Column) string {

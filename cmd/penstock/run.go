@@ -21,14 +21,14 @@ type runOptions struct {
 	batches, warmup        int
 	seconds                float64
 	sync, noFuse, noDigest bool
-	quarantine             string
+	quarantine, root       string
 	state                  string
 	every                  int
 	resume, force          bool
 }
 
 // Options of later work, refused by name.
-var laterRun = []string{"strict", "root", "trace", "listen", "rank", "world", "html"}
+var laterRun = []string{"strict", "trace", "listen", "rank", "world", "html"}
 
 func (a *app) run(args []string) int {
 	var o runOptions
@@ -42,6 +42,7 @@ func (a *app) run(args []string) int {
 	f.BoolVar(&o.noFuse, "no-fuse", false, "")
 	f.BoolVar(&o.noDigest, "no-digest", false, "")
 	f.StringVar(&o.quarantine, "quarantine", "", "")
+	f.StringVar(&o.root, "root", "", "")
 	f.StringVar(&o.state, "state", "", "")
 	f.IntVar(&o.every, "every", defaultEvery, "")
 	f.BoolVar(&o.resume, "resume", false, "")
@@ -56,7 +57,7 @@ func (a *app) run(args []string) int {
 	if err := o.check(f); err != nil {
 		return a.usage("run", err.Error())
 	}
-	s, d := spec.Load(rest[0], a.in, a.catalog, spec.Options{Set: o.set})
+	s, d := spec.Load(rest[0], a.in, a.catalog, spec.Options{Set: o.set, Root: o.root})
 	for _, x := range d {
 		fmt.Fprintln(a.err, x)
 	}
@@ -90,7 +91,7 @@ func (o *runOptions) check(f *flags) error {
 			return err
 		}
 	}
-	return errors.Join(checkTarget("--quarantine", o.quarantine), checkTarget("--state", o.state))
+	return errors.Join(checkRoot(o.root), checkTarget("--quarantine", o.quarantine), checkTarget("--state", o.state))
 }
 
 func (o *runOptions) apply(p *graph.Pipeline) {

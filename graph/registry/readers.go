@@ -56,6 +56,12 @@ func ReadText(v Value, field string, rules ...Rule) (string, *Problem) {
 	return s, e.report(v, field)
 }
 
+// ReadPath reads the name of a file or folder; a relative one is relative to dir.
+func ReadPath(v Value, field, dir string) (string, *Problem) {
+	s, e := readPath(v, dir)
+	return s, e.report(v, field)
+}
+
 // ReadChoice reads one of a few words.
 func ReadChoice(v Value, field string, choices ...string) (string, *Problem) {
 	s, e := readWord(v)

@@ -21,6 +21,9 @@ type Options struct {
 	Getenv func(name string) (string, bool)
 	// Dir is what relative paths are relative to; "" means the spec's folder, for standard input the working folder.
 	Dir string
+	// Root, if set, is the folder that paths of the spec and of overrides must lie in, links resolved, and that the
+	// pipeline may read: see [graph.Within]. Only then does reading a spec look at other files.
+	Root string
 	// Upto, if set, declares only the stage of this id and those above it. The pipeline then has no sink; see
 	// [Spec.Port].
 	Upto string
@@ -73,12 +76,13 @@ type builder struct {
 	catalog *registry.Catalog
 	getenv  func(string) (string, bool)
 	dir     string
+	root    string
 	ports   map[*stage]registry.Port
 }
 
 // Parse reads a spec from memory; file names it in diagnostics. It opens nothing else.
 func Parse(file string, text []byte, catalog *registry.Catalog, o Options) (*Spec, Diagnostics) {
-	c := &builder{collector: &collector{file: file, broken: map[place]bool{}}, catalog: catalog, getenv: o.Getenv, dir: o.Dir,
+	c := &builder{collector: &collector{file: file, broken: map[place]bool{}}, catalog: catalog, getenv: o.Getenv, dir: o.Dir, root: o.Root,
 		ports: map[*stage]registry.Port{}}
 	if c.getenv == nil {
 		c.getenv = os.LookupEnv
@@ -131,7 +135,7 @@ func (c *builder) upto(stages []*stage, id string) registry.Port {
 // declare joins the stages through the same functions that a Go program calls. Where something is wrong already, what
 // hangs below it is only decoded.
 func (c *builder) declare(set settings, stages []*stage, upto string) *graph.Pipeline {
-	opts := []graph.PipelineOption{graph.Seed(set.seed)}
+	opts := []graph.PipelineOption{graph.Seed(set.seed), graph.Within(c.root)}
 	if set.epochs == forever {
 		opts = append(opts, graph.Epochs(graph.Forever))
 	} else {
@@ -190,7 +194,7 @@ func (c *builder) decodeOnly(s *stage) {
 
 func (c *builder) decode(s *stage, e registry.Entry) any {
 	config, problems := e.Decode(s.fields, c.dir)
-	for _, p := range problems {
+	for _, p := range append(problems, c.outside(e, s.fields)...) {
 		c.problem(s.label, s.kindAt, p)
 		s.wrong(p.Field)
 	}

@@ -32,6 +32,8 @@ func Codes() []Code {
 		{"field_value", "A value is none of the words that the field takes, or not allowed beside others."},
 		{"field_missing", "A required field is missing."},
 
+		{"outside_root", "A path leads out of the folder of --root, itself or by a link."},
+
 		{"unknown_from", "from names a stage that is not there."},
 		{"duplicate_from", "from names a stage twice."},
 		{"missing_input", "A stage that needs an input has none: the first stage must be a source."},

@@ -255,6 +255,7 @@ func (c *builder) setSampler(s *stage, k registry.Kind, at any, body registry.Va
 		fields = []registry.Member{{Key: e.Fields[0].Name, At: body.At, Value: body}}
 	}
 	config, problems := e.Decode(fields, c.dir)
+	problems = append(problems, c.outside(e, fields)...)
 	for _, p := range problems {
 		p.Msg = "sampler " + k.Name + ": " + p.Msg
 		c.problem(s.label, at, p)
