@@ -297,9 +297,12 @@ stages:
 	assert.Contains(t, r.out, "image 48×64×3")
 	r = penstock(t, "inspect", file, "--at", "pack", "--set", "pack.size=4")
 	require.Equal(t, exitDone, r.code, r.err)
-	for _, want := range []string{"rows: 4", "place: host", "image uint8 4×48×64×3", "min 0, mean 0.5, max 1"} {
+	for _, want := range []string{"rows: 4", "place: host", "image uint8 4×48×64×3", "min 0, mean 0.5, max 1", `3    "#3"  epoch 0, place 3`} {
 		assert.Contains(t, r.out, want)
 	}
+	r = penstock(t, "inspect", file, "--at", "pack", "--set", "pack.size=10")
+	require.Equal(t, exitDone, r.code, r.err)
+	assert.Contains(t, r.out, "and 2 more rows")
 	r = penstock(t, "inspect", file, "--at", "train")
 	assert.Equal(t, exitUsage, r.code)
 	assert.Contains(t, r.err, "[no_output]")

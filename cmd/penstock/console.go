@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/penstock-go/penstock/graph"
 )
 
 // console is standard error while a pipeline runs: lines of several goroutines and, on a terminal, one line that is
@@ -56,4 +59,18 @@ func plain(s string) string {
 	}
 	q := strconv.Quote(s)
 	return strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
+}
+
+// message is an error as it may be printed. One that concerns an item is one line, since its key may hold line breaks;
+// others may have several of their own.
+func message(err error) string {
+	var se *graph.StageError
+	if errors.As(err, &se) && se.Key != "" {
+		return plain(err.Error())
+	}
+	lines := strings.Split(err.Error(), "\n")
+	for i, l := range lines {
+		lines[i] = plain(l)
+	}
+	return strings.Join(lines, "\n")
 }

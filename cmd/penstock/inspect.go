@@ -78,7 +78,7 @@ func look[T any](a *app, s *spec.Spec, at string, in graph.Port[T], show func(io
 		err = werr
 	}
 	for _, w := range run.Snapshot().Warnings {
-		fmt.Fprintf(a.err, "warning: %s\n", w)
+		fmt.Fprintf(a.err, "warning: %s\n", plain(w))
 	}
 	switch code := g.code(); {
 	case code != exitDone:
@@ -174,7 +174,7 @@ const shownRows = 8
 // describeRows lists the samples of a batch: key, place in the stream, what is odd about it, and its numbers.
 func describeRows(w io.Writer, b *item.Batch) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "  row\tkey\tplace")
+	fmt.Fprint(t, "  row\tkey\tposition")
 	for i := range b.Columns {
 		if c := &b.Columns[i]; c.Kind != item.KindBytes {
 			fmt.Fprintf(t, "\t%s", c.Name)
@@ -209,6 +209,9 @@ func rowNumbers(c *item.Column, i int) string {
 		return fmt.Sprintf("%.20q", c.Texts[i])
 	}
 	n := c.RowBytes()
+	if n == 0 {
+		return "-" // it lies on a device, or holds nothing
+	}
 	one := item.Column{Kind: c.Kind, DType: c.DType, Shape: c.Shape, Data: c.Data[i*n : (i+1)*n]}
 	switch c.Kind {
 	case item.KindInt:

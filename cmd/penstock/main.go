@@ -127,7 +127,7 @@ func (a *app) usage(command, msg string) int {
 
 // fail reports what went wrong while a command was at work.
 func (a *app) fail(err error) int {
-	fmt.Fprintf(a.err, "penstock: %v\n", err)
+	fmt.Fprintf(a.err, "penstock: %s\n", message(err))
 	return exitFailed
 }
 

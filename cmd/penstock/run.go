@@ -192,7 +192,7 @@ func (j *job) run() (*graph.Run, error) {
 
 // failed tells an error; the first one that ends the run decides on the exit code, and an interrupt goes before all.
 func (j *job) failed(err error, code int) {
-	fmt.Fprintf(j.con, "penstock: %v\n", err)
+	fmt.Fprintf(j.con, "penstock: %s\n", message(err))
 	if j.code == exitDone {
 		j.code = code
 	}

@@ -85,7 +85,13 @@ func TestSkippedItemsAreToldAndWrittenDownAndCanBeLeftOut(t *testing.T) {
 	assert.Contains(t, r.out, "8 samples")
 	assert.Contains(t, r.out, fmt.Sprintf("left out %d files", len(odd)))
 	assert.Empty(t, lines(t, left))
-	_ = root
+
+	r = penstock(t, "run", file, "--set", "decode.on_error=fail")
+	require.Equal(t, exitFailed, r.code)
+	require.NoError(t, os.Remove(filepath.Join(root, odd[0])))
+	r = penstock(t, "run", file, "--set", "decode.on_error=fail", "--set", "decode.workers=1")
+	require.Equal(t, exitFailed, r.code)
+	assert.Equal(t, 1, strings.Count(r.err, "\n"), "an error is one line, whatever the item's name")
 }
 
 func TestOnlyTheFirstSkipsAreToldOneByOne(t *testing.T) {
