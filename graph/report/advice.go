@@ -66,7 +66,7 @@ func (j *judge) workers(at int, cause string) advice {
 	}
 	a := advice{next: &Next{Stage: st.ID, Knob: "workers", From: &from, To: &to}}
 	a.rate, a.then = j.withWorkers(at, to, target, then)
-	if a.then == cores && a.rate < 1.05*j.m.now {
+	if a.then == cores && a.rate < littleGain*j.m.now && !j.m.crowded {
 		return j.machine(at)
 	}
 	why := ""
@@ -104,16 +104,14 @@ func (j *judge) withWorkers(at, n int, target float64, then string) (float64, st
 func (j *judge) machine(at int) advice {
 	st := j.m.all[at].stage
 	from := whole(j.m.cores, 1, mostWorkers)
-	a := advice{text: fmt.Sprintf("All %s compute already, so more workers bring nothing", plural(int64(from), "core"))}
+	a := advice{text: j.enough(st, from)}
 	if j.v.Oversubscribed && st.Workers > from {
-		a.text += fmt.Sprintf(", and %d do as much as its %d", from, st.Workers)
+		a.text += fmt.Sprintf(", and %d workers of %s would do as much as its %d", from, name(st.ID), st.Workers)
 	}
 	a.text += fmt.Sprintf(". Next: make %s cheaper, cache what it makes, or give it more cores.", name(st.ID))
-	work, target, then := 0.0, 0.0, ""
+	work, target, then := j.m.cost(&j.s), 0.0, ""
 	for i, r := range j.m.all {
-		if i != j.m.sink && !j.m.waits(r.stage, &j.s) {
-			work += r.work
-		} else if r.can > 0 && (target == 0 || r.can < target) {
+		if (i == j.m.sink || j.m.waits(r.stage, &j.s)) && r.can > 0 && (target == 0 || r.can < target) {
 			target, then = r.can, r.stage.ID
 		}
 	}
@@ -128,6 +126,19 @@ func (j *judge) machine(at int) advice {
 		a.rate, a.then = float64(to)/work, cores
 	}
 	return a
+}
+
+// enough says why a stage needs no more workers.
+func (j *judge) enough(st *graph.StageStats, n int) string {
+	switch {
+	case j.v.Compute:
+		return "More workers or larger buffers bring nothing"
+	case j.m.short:
+		return j.keptBusy() + " already, so more workers bring nothing"
+	case st.Workers >= n:
+		return fmt.Sprintf("It has a worker for each of the %s already, so more workers bring nothing", plural(int64(n), "core"))
+	}
+	return fmt.Sprintf("More workers would find the %s at work for other stages", plural(int64(n), "core"))
 }
 
 // jitter tells that a stage keeps up on average and only its slow items make the sink wait.

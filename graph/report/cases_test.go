@@ -233,6 +233,8 @@ func others() map[string]graph.Snapshot {
 	over.s.CPU = over.s.Totals.Elapsed * 38 / 10
 	all["oversubscribed"] = over.s
 
+	all["cores"], all["crowded"] = coresShort(), crowded()
+
 	all["disagree"] = chain("disagreeing_witnesses", 30*ms, 34*ms, steps(func(m map[string]*step) {
 		m["read"].mean = 3 * ms
 		m["decode"].mean = 1200 * time.Microsecond

@@ -71,6 +71,7 @@ func (c *cleaner) totals(s *graph.Snapshot) {
 	c.time(&s.DigestTime, "digest_seconds")
 	c.time(&s.GCPause, "gc_pause")
 	c.time(&s.CPU, "cpu")
+	c.time(&s.CPUWait, "cpu_wait")
 }
 
 func (c *cleaner) stage(st *graph.StageStats) {

@@ -48,7 +48,7 @@ func (h hostile) pick(all ...string) string { return all[h.IntN(len(all))] }
 var hostileIDs = []string{"a", "b", "c", "", "an id that is far longer than any column of the table is wide", "nl\n\x1b[2J\xff|*"}
 
 func (h hostile) snapshot() graph.Snapshot {
-	s := graph.Snapshot{Pipeline: h.pick(hostileIDs...), Running: h.IntN(2) == 0, Err: h.pick("", "it broke\nbadly"), CPU: h.time(),
+	s := graph.Snapshot{Pipeline: h.pick(hostileIDs...), Running: h.IntN(2) == 0, Err: h.pick("", "it broke\nbadly"), CPU: h.time(), CPUWait: h.time(),
 		DigestTime: h.time(), GCPause: h.time(), Rank: int(h.count()), World: int(h.count()), Digest: some(h.pick(hostileIDs...))}
 	s.Environment = graph.Environment{Cores: int(h.count())}
 	if q := h.float(); q != nil {

@@ -25,6 +25,11 @@ type Verdict struct {
 	Starved bool
 	// Oversubscribed: the computing workers had to wait for cores. Capacities are then scaled to what the cores gave.
 	Oversubscribed bool
+	// Compute: what the sink waits for is computing, and the cores are the limit. Bottleneck is the stage that computes
+	// most, Next the number of cores. No other setting helps.
+	Compute bool
+	// Crowded: other programs had the cores. The figures tell little about the pipeline, so nothing is predicted.
+	Crowded bool
 	// Bottleneck is the stage that causes the starvation, "" without one. Cause is one of graph.Cause*.
 	Bottleneck, Cause string
 	// Limit is the stage that sets the pace: the bottleneck, or the sink when it is not starved.
@@ -79,16 +84,14 @@ func newJudge(s graph.Snapshot) *judge {
 	j := &judge{s: s}
 	j.m = newModel(&j.s)
 	j.v.Measured = s.Sink.WaitRatio != nil
-	j.v.Oversubscribed = j.m.over > 1
+	j.v.Oversubscribed, j.v.Crowded = j.m.over > 1, j.m.crowded
 	phase := graph.PhaseSteady
 	if !j.v.Measured {
 		phase = ""
 	}
-	j.blame = charges(&j.s, phase)
+	j.blame = j.m.charges(&j.s, phase)
 	j.v.Starved = j.v.Measured && *s.Sink.WaitRatio >= bandHealthy
-	if b := j.blamed(); b != nil && (j.v.Starved || !j.v.Measured) {
-		j.v.Witnesses.Blame = b.stage // the little that a sink waits which is not starved accuses nobody
-	}
+	j.accuse()
 	j.testimony()
 	said := ""
 	switch {
@@ -101,28 +104,48 @@ func newJudge(s graph.Snapshot) *judge {
 	default:
 		said = j.starved()
 	}
+	if j.v.Crowded && (j.v.Starved || !j.v.Measured) && j.delivered() > 0 {
+		said = j.crowd() + said + " Run it again when the machine is quiet."
+	}
 	j.v.Sentence = j.opening() + said + j.outside()
 	j.remarks()
 	return j
 }
 
-// blamed is the charge of the stage that is most at fault, nil without one.
+// accuse finds whom blame names, and whether it is the cores. The little that a sink waits which is not starved accuses
+// nobody.
+func (j *judge) accuse() {
+	if !j.v.Starved && j.v.Measured {
+		return
+	}
+	b, at, share := j.blamed(), -1, 0.0
+	if b != nil {
+		at, share = j.m.index(b.stage), b.share
+	}
+	j.v.Compute = j.v.Starved && j.computes(at, share)
+	if core, _ := j.coreless(); b != nil && (core == 0 || core < share) {
+		j.v.Witnesses.Blame = b.stage
+	}
+}
+
+// blamed is the charge of the stage that is most at fault, without its waits for a core; nil without one.
 func (j *judge) blamed() *charge {
-	for i := range j.blame {
-		c := &j.blame[i]
-		if c.stage != "" && (c.stage != j.sink() || c.main() == graph.CauseSlabs) {
-			return c
+	var worst *charge
+	for _, c := range j.blame {
+		c = c.without(causeCore)
+		if c.stage != "" && c.time > 0 && (c.stage != j.sink() || c.main() == graph.CauseSlabs) &&
+			(worst == nil || c.time > worst.time) {
+			worst = &c
 		}
 	}
-	return nil
+	return worst
 }
 
 // second is the charge of another stage that carries a good part of the wait, nil without one.
-func (j *judge) second() *charge {
-	first := j.blamed()
-	for i := range j.blame {
-		if c := &j.blame[i]; c.stage != "" && c != first && c.share >= 0.25 {
-			return c
+func (j *judge) second(first string) *charge {
+	for _, c := range j.blame {
+		if c = c.without(causeCore); c.stage != "" && c.stage != first && c.share >= 0.25 {
+			return &c
 		}
 	}
 	return nil
@@ -173,17 +196,31 @@ func (j *judge) healthy() string {
 	if at < 0 || j.m.now == 0 {
 		return text
 	}
-	can := j.m.all[at].can
+	can, id := j.m.all[at].can, name(j.m.all[at].stage.ID)
+	what, whom := "The slowest stage before it, "+id+",", id
 	if c := j.m.ceiling(&j.s, -1); c > 0 && c < can {
-		return text + fmt.Sprintf(" The cores could feed it %s x as fast.", digits(c/j.m.now, 2))
+		can, what, whom = c, "The cores", "the cores"
 	}
-	return text + fmt.Sprintf(" The slowest stage before it, %s, could feed it %s x as fast.",
-		name(j.m.all[at].stage.ID), digits(can/j.m.now, 2))
+	return text + j.toSpare(what, whom, can/j.m.now)
+}
+
+// toSpare says how much faster a sink could be that sets the pace, before something else does.
+func (j *judge) toSpare(what, whom string, times float64) string {
+	switch {
+	case times < 0.95: // slower than what was measured: the model does not fit
+		return ""
+	case times < littleGain:
+		return fmt.Sprintf(" %s can do no more than that: if %s were faster, it would wait for %s.", what, name(j.sink()), whom)
+	}
+	return fmt.Sprintf(" %s can do %s x as much.", what, digits(times, 2))
 }
 
 func (j *judge) starved() string {
 	r := *j.s.Sink.WaitRatio
 	text := fmt.Sprintf("%s waits %s of the steady time%s.", name(j.sink()), percent(r), band(r))
+	if j.v.Compute {
+		return text + j.compute()
+	}
 	b := j.blamed()
 	id, cause := j.v.Witnesses.Capacity, graph.CauseService
 	if b != nil {
@@ -201,7 +238,7 @@ func (j *judge) starved() string {
 	} else {
 		text += fmt.Sprintf(" Its waits could not be traced; %s can do the least.", j.group(at))
 	}
-	if c := j.second(); c != nil {
+	if c := j.second(id); c != nil {
 		text += fmt.Sprintf(" %s causes another %s.", name(c.stage), percent(c.share))
 	}
 	a := j.advise(at, cause)
@@ -223,7 +260,7 @@ func (j *judge) cost(b *charge) string {
 
 // predict says what the model expects of a change.
 func (j *judge) predict(a advice) string {
-	if a.rate == 0 || j.m.now == 0 {
+	if a.rate == 0 || j.m.now == 0 || j.v.Crowded {
 		return ""
 	}
 	if a.rate < 0.95*j.m.now {

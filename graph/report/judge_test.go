@@ -44,7 +44,7 @@ func TestASinkThatSetsThePaceIsNotStarved(t *testing.T) {
 	assert.Equal(t, "train", v.Limit)
 	assert.Nil(t, v.Next)
 	assert.Contains(t, v.Sentence, `Not starved`)
-	assert.Contains(t, v.Sentence, `"decode", could feed it 1.9 x as fast`)
+	assert.Contains(t, v.Sentence, `The slowest stage before it, "decode", can do 1.9 x as much.`)
 }
 
 func TestAHostThatHardlyWaitsBesideAnIdleDeviceIsSaid(t *testing.T) {
@@ -124,7 +124,8 @@ func TestEachCauseHasItsKnob(t *testing.T) {
 			planted("decode", graph.CauseService, func(m map[string]*step) {
 				m["decode"].workers, m["decode"].mean = 4, 8*ms
 			}), "decode.cores 4 -> 18",
-			`All 4 cores compute already, so more workers bring nothing. Next: make "decode" cheaper, cache what it makes, or give it more cores.`},
+			`The cores are the limit: 4 of 4 cores are kept busy, and "decode" does 97 % of all computing. More workers or larger ` +
+				`buffers bring nothing. Next: make "decode" cheaper, cache what it makes, or give it more cores.`},
 		"a stage that waits gets workers beyond the cores": {
 			planted("read", graph.CauseService, func(m map[string]*step) { m["read"].mean, m["decode"].workers = 40*ms, 2 }),
 			"read.workers 4 -> 40", `Its workers wait rather than compute, so they may outnumber the cores. Next: raise workers of "read" from 4 to 40.`},
@@ -186,7 +187,7 @@ func TestOversubscribedCoresAreSaidAndCapacitiesScaled(t *testing.T) {
 	assert.True(t, v.Oversubscribed)
 	assert.Contains(t, v.Evidence, "oversubscribed: 25 computing workers share 4 cores and wait for one 77 % of the time; "+
 		"capacities are scaled to what the cores give")
-	assert.Contains(t, v.Sentence, "and 4 do as much as its 16")
+	assert.Contains(t, v.Sentence, `More workers or larger buffers bring nothing, and 4 workers of "decode" would do as much as its 16.`)
 	s.CPU = 0 // not known: no claim
 	assert.False(t, report.Judge(s).Oversubscribed)
 }

@@ -24,6 +24,9 @@ type model struct {
 	cores   float64 // 0: unknown
 	used    float64 // cores that the process kept busy; 0: unknown
 	over    float64 // how many workers competed for each core; 1 when nobody waited for one
+	taken   float64 // of the time in which threads of the process wanted a core, the part in which they got none
+	short   bool    // the cores are the limit: the process keeps them busy itself
+	crowded bool    // other programs keep them busy
 }
 
 // overAt is the factor from which on workers count as competing for the cores.
@@ -41,9 +44,7 @@ func newModel(s *graph.Snapshot) model {
 	if m.sink < 0 {
 		return m
 	}
-	if r := ratio(s.CPU.Seconds(), s.Totals.Elapsed.Seconds()); r != nil {
-		m.used = *r
-	}
+	m.demand(s)
 	m.over = m.oversubscribed(s)
 	m.count()
 	m.measure(s)
@@ -69,10 +70,10 @@ func (m *model) oversubscribed(s *graph.Snapshot) float64 {
 	return *over
 }
 
-// waits tells that a stage which is declared cpu cannot have computed all the time it was busy.
+// waits tells that a stage which is declared cpu cannot have computed all the time it was busy, nor waited for a core.
 func (m *model) waits(st *graph.StageStats, s *graph.Snapshot) bool {
 	return st.Load == graph.Wait || s.CPU > 0 && m.cores > 0 && m.used < 0.7*m.cores &&
-		st.Busy.Seconds() > overAt*s.CPU.Seconds()
+		st.Busy.Seconds() > overAt*(s.CPU+s.CPUWait).Seconds()
 }
 
 // count follows the measured in:out ratios from the sink upwards.
@@ -177,21 +178,6 @@ func (m *model) rate(r *rates, sink bool, s *graph.Snapshot) {
 	if c := ratio(workers, r.work); c != nil {
 		r.can = *c
 	}
-}
-
-// ceiling is the rate that the cores allow when every computing stage but without (-1: none) has its work done on
-// them; 0: no limit known.
-func (m *model) ceiling(s *graph.Snapshot, without int) float64 {
-	sum := 0.0
-	for i, r := range m.all {
-		if i != m.sink && i != without && !m.waits(r.stage, s) {
-			sum += r.work
-		}
-	}
-	if c := ratio(m.cores, sum); c != nil {
-		return *c
-	}
-	return 0
 }
 
 // slowest is the index of the stage that can do least, leaving out one (-1: none); -1 when no rate is known.

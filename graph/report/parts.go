@@ -20,7 +20,7 @@ func (j *judge) waits() string {
 	g := grid{left: []bool{true, false, true, true, false, false, true}}
 	longest := 0.0
 	for _, phase := range []string{graph.PhaseSteady, graph.PhaseStartup, graph.PhaseEpochEdge} {
-		for _, c := range charges(&j.s, phase) {
+		for _, c := range j.m.charges(&j.s, phase) {
 			longest = max(longest, c.time)
 		}
 	}
@@ -32,7 +32,7 @@ func (j *judge) waits() string {
 
 // phase adds the blame of one phase: most lines of it, and the rest in one. Bars compare times, of all phases.
 func (j *judge) phase(g *grid, longest float64, phase, word string, total time.Duration, most int) {
-	all := charges(&j.s, phase)
+	all := j.m.charges(&j.s, phase)
 	if total == 0 && len(all) == 0 {
 		return
 	}

@@ -13,6 +13,8 @@ const fewItems = 10
 // remarks adds to the evidence what a reader must know beside the witnesses.
 func (j *judge) remarks() {
 	j.say(j.jitterLine())
+	j.say(j.coresLine())
+	j.say(j.sharesLine())
 	j.say(j.overLine())
 	j.say(j.waitsLine())
 	j.say(j.startLine())
@@ -26,7 +28,7 @@ func (j *judge) remarks() {
 
 func (j *judge) jitterLine() string {
 	at := j.m.index(j.v.Bottleneck)
-	if at < 0 || j.v.Bottleneck == "" || !j.jitter(at) {
+	if at < 0 || j.v.Bottleneck == "" || j.v.Compute || !j.jitter(at) {
 		return ""
 	}
 	d := j.m.all[at].stage.Service

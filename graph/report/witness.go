@@ -35,9 +35,34 @@ func tunable(cause string) bool {
 	return cause != graph.CauseStart && cause != graph.CauseEnd && cause != graph.CauseUnattributed
 }
 
+// of is the time that is due to a cause.
+func (c charge) of(cause string) float64 {
+	for _, x := range c.causes {
+		if x.cause == cause {
+			return x.time
+		}
+	}
+	return 0
+}
+
+// without is a charge less what is due to a cause.
+func (c charge) without(cause string) charge {
+	t := c.of(cause)
+	if t == 0 {
+		return c
+	}
+	less := charge{stage: c.stage, time: c.time - t, share: c.share * (1 - t/c.time)}
+	for _, x := range c.causes {
+		if x.cause != cause {
+			less.causes = append(less.causes, x)
+		}
+	}
+	return less
+}
+
 // charges adds up the blame of a phase ("": all) by stage, the largest first. What no stage is at fault for (start,
-// end, unattributed) stands under the cause's name with an empty stage.
-func charges(s *graph.Snapshot, phase string) []charge {
+// end, unattributed) stands under the cause's name with an empty stage. Waits for a core bear that name.
+func (m *model) charges(s *graph.Snapshot, phase string) []charge {
 	sum, by := 0.0, map[string]*charge{}
 	var order []string
 	for _, b := range s.Blame {
@@ -55,7 +80,11 @@ func charges(s *graph.Snapshot, phase string) []charge {
 		}
 		t := b.Time.Seconds()
 		sum, c.time = sum+t, c.time+t
-		c.add(b.Cause, t)
+		if m.coreless(b.Stage, b.Cause) {
+			c.add(causeCore, t)
+		} else {
+			c.add(b.Cause, t)
+		}
 	}
 	all := make([]charge, 0, len(order))
 	for _, key := range order {
@@ -88,8 +117,9 @@ type edgeState struct {
 const distinct = 0.5
 
 // queues is the second witness: work piles up before the slowest stage and runs out behind it. -1: no clear picture.
-func (m *model) queues() (at int, around []edgeState) {
-	at = -1
+// Before a stage that had a worker free it piles up for want of a core; free is the last such stage, or -1.
+func (m *model) queues() (at, free int, around []edgeState) {
+	at, free = -1, -1
 	around = make([]edgeState, len(m.all))
 	for i := range m.all {
 		if m.all[i].stage.FusedInto != "" {
@@ -97,11 +127,15 @@ func (m *model) queues() (at int, around []edgeState) {
 		}
 		e := m.around(i)
 		around[i] = e
-		if e.known && e.before-e.after >= distinct { // the last one is what the sink sees
-			at = i
+		switch {
+		case !e.known || e.before-e.after < distinct:
+		case i != m.sink && len(m.all[i].stage.From) > 0 && (m.short || m.crowded) && m.idle(i):
+			free = i
+		default:
+			at = i // the last one is what the sink sees
 		}
 	}
-	return at, around
+	return at, free, around
 }
 
 // around is the state before and after one stage. A source always has something before it, a sink never after it.
@@ -174,6 +208,8 @@ func (j *judge) testimony() {
 	}
 	follows := "the wait that was measured"
 	switch {
+	case j.v.Compute:
+		follows = "the processor time"
 	case w.Blame != "":
 		follows = "blame, which is measured wait by wait"
 		if j.jitter(j.m.index(w.Blame)) {
@@ -204,6 +240,11 @@ func (j *judge) blameLine() string {
 		}
 		parts = append(parts, fmt.Sprintf("%s %s (%s)", percent(c.share), who(c.stage), c.words()))
 	}
+	core, before := j.coreless()
+	if core >= 0.01 {
+		parts[len(parts)-1] += fmt.Sprintf("; for %s of it there was a worker free but no core, before %s", percent(core),
+			strings.Join(before, ", "))
+	}
 	return "blame for " + j.phaseWord() + ": " + strings.Join(parts, ", ")
 }
 
@@ -227,13 +268,14 @@ func (c charge) words() string {
 }
 
 func (j *judge) queueLine() string {
-	at, around := j.m.queues()
-	if at < 0 {
-		for _, e := range around {
-			if e.known {
-				return "queues: no stage has a full one before it and an empty one after it"
-			}
-		}
+	at, free, around := j.m.queues()
+	switch {
+	case at < 0 && free >= 0:
+		return fmt.Sprintf("queues: %s full before %s, which had a worker free, but no core", percent(around[free].before),
+			name(j.m.all[free].stage.ID))
+	case at < 0 && slices.ContainsFunc(around, func(e edgeState) bool { return e.known }):
+		return "queues: no stage has a full one before it and an empty one after it"
+	case at < 0:
 		return ""
 	}
 	e, st := around[at], j.m.all[at].stage
