@@ -143,11 +143,15 @@ func (m *model) coreless(stage, cause string) bool {
 	return cause == graph.CauseQueue && (m.short || m.crowded) && m.idle(m.index(stage))
 }
 
-// coreless is the share of the wait in which only a core was missing, and the stages before which.
+// coreless is the share of the wait in which only a core was missing, and the stages before which it mostly was.
 func (j *judge) coreless() (share float64, before []string) {
 	for _, c := range j.blame {
-		if t := c.of(causeCore); t > 0 {
-			share += c.share * t / c.time
+		t := c.of(causeCore)
+		if t == 0 {
+			continue
+		}
+		part := c.share * t / c.time
+		if share += part; part >= 0.01 {
 			before = append(before, name(c.stage))
 		}
 	}

@@ -241,7 +241,7 @@ func (j *judge) blameLine() string {
 		parts = append(parts, fmt.Sprintf("%s %s (%s)", percent(c.share), who(c.stage), c.words()))
 	}
 	core, before := j.coreless()
-	if core >= 0.01 {
+	if len(before) > 0 {
 		parts[len(parts)-1] += fmt.Sprintf("; for %s of it there was a worker free but no core, before %s", percent(core),
 			strings.Join(before, ", "))
 	}
