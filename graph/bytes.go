@@ -131,6 +131,23 @@ func (g *gate[T]) need(v T, limit int64) (size, need int64) {
 	return size, max(size, need)
 }
 
+func tooLarge(need, limit int64) error {
+	if limit == 0 || need <= limit {
+		return nil
+	}
+	return fmt.Errorf("the item needs %s, the memory budget leaves %s; raise budget.memory or leave the item out", sizeText(need), sizeText(limit))
+}
+
+// Refuse implements [engine.Gate].
+func (g *gate[T]) Refuse(c *edge.Cell[T]) error {
+	limit := g.book.admit.Limit()
+	_, need := g.need(c.V, limit)
+	if err := tooLarge(need, limit); err != nil {
+		return g.fail(c, err)
+	}
+	return nil
+}
+
 // Admit implements [engine.Gate].
 func (g *gate[T]) Admit(w *edge.Waiter, lo int64, cells []edge.Cell[T]) (n int, waited bool, err error) {
 	var needs, sizes [engine.MaxSlice]int64
@@ -141,9 +158,7 @@ func (g *gate[T]) Admit(w *edge.Waiter, lo int64, cells []edge.Cell[T]) (n int, 
 			continue
 		}
 		sizes[m], needs[m] = g.need(cells[m].V, limit)
-		if limit > 0 && needs[m] > limit {
-			err = fmt.Errorf("the item needs %s, the memory budget leaves %s; raise budget.memory or leave the item out",
-				sizeText(needs[m]), sizeText(limit))
+		if err = tooLarge(needs[m], limit); err != nil {
 			break
 		}
 	}

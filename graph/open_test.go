@@ -12,7 +12,6 @@ import (
 // What is known not to hold yet. Each test fails without its Skip.
 
 func TestBatchesEndsARunWithAnOutput(t *testing.T) {
-	t.Skip("Batches counts what a declared sink takes; a loop over an Output goes on")
 	p := graph.New("limit", graph.Batches(3))
 	out := graph.Output(graph.From(p, "src", ints(10)), "out")
 	run, err := p.Start(t.Context())
@@ -42,7 +41,6 @@ func TestListsCountForTheByteBudget(t *testing.T) {
 }
 
 func TestSyncRunsRefuseItemsLargerThanTheBudget(t *testing.T) {
-	t.Skip("a run in one goroutine does not ask the byte budget")
 	l := &ledger{}
 	p := graph.New("sync", graph.Sync(), graph.WithBudget(graph.Budget{Memory: 50}))
 	out := graph.Output(graph.From(p, "src", weighed(l, 1, 10, 1000)), "out")

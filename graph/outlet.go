@@ -103,6 +103,9 @@ func (o *typedOutlet[T]) handOut(c *edge.Cell[T]) {
 // fetch takes the next item from the stream.
 func (o *typedOutlet[T]) fetch() *edge.Cell[T] {
 	o.giveBack()
+	if o.p.limit > 0 && o.handed >= o.p.limit && !o.over {
+		o.broken()
+	}
 	for !o.over {
 		c := o.sink.Next()
 		if c == nil {
@@ -236,3 +239,6 @@ func (o *typedOutlet[T]) finish() {
 	o.sink.Abandon()
 	o.sink.In.Abort()
 }
+
+// waiting says that the consumer waits for an item.
+func (o *typedOutlet[T]) waiting() bool { return o.sink.Waiting() }

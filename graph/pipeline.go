@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/penstock-go/penstock/graph/item"
 )
@@ -30,6 +31,8 @@ type Pipeline struct {
 	onDelivery func(int64)
 	resume     *State
 	force      bool
+	watchAfter time.Duration
+	watchTell  func(string)
 	limit      int64 // deliveries; 0: none
 
 	buffers item.Memory // instead of the engine's

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/penstock-go/penstock/graph/internal/edge"
 	"github.com/penstock-go/penstock/graph/internal/engine"
 	"github.com/penstock-go/penstock/graph/internal/host"
 	"github.com/penstock-go/penstock/graph/internal/meter"
@@ -26,6 +27,7 @@ type Run struct {
 	keeps   []func(int)
 	widen   []func(int)
 	sources []sourceRun
+	index   func(*edge.Tag) int64 // of an item in its source
 	outlet  outlet
 	stops   []func() error
 
@@ -45,6 +47,7 @@ type Run struct {
 type outlet interface {
 	read() outletStats
 	state() State
+	waiting() bool
 	stop()
 	finish()
 }
@@ -70,6 +73,7 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 		p: p, ctx: r.eng.Context(), run: r, eng: r.eng, memory: r.memory, cores: p.cores(),
 		stages: make([]*stageRun, len(p.nodes)), edges: make([]any, len(p.nodes)), pulls: make([]any, len(p.nodes)),
 	}
+	r.eng.Watched = p.watchTell != nil && p.watchAfter > 0
 	b.fuse()
 	if err := b.resumeAt(p.resume); err != nil {
 		r.eng.End(nil)
@@ -92,6 +96,10 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 	}
 	for i := len(b.starts) - 1; i >= 0; i-- { // sink first: nothing is made before it can be taken
 		b.starts[i]()
+	}
+	if r.eng.Watched {
+		r.index = b.index
+		r.eng.Go(r.watch)
 	}
 	for _, pr := range p.Problems() {
 		if pr.Warn {
@@ -214,17 +222,12 @@ func openSink[T any](b *builder, n *node, decl Sink[T]) error {
 	b.starts = append(b.starts, func() {
 		o.start(b.eng)
 		b.eng.Work(s.m, func() {
-			taken := int64(0)
 			for c := o.next(); c != nil; c = o.next() {
 				call.at(&c.Tag)
 				if err := engine.Safely(func() error { return k.Take(call, c.V) }); err != nil {
 					s.m.Failed.Add(1)
 					s.m.Done.Add(-1)
 					o.fail(wrap(0, c, err))
-					return
-				}
-				if taken++; taken == b.p.limit {
-					o.broken()
 					return
 				}
 			}

@@ -24,6 +24,9 @@ type (
 	Joiner[T any] interface {
 		Join(r Reader[T]) (Reader[T], Sampling, error)
 	}
+	// Fingerprinter is an optional method of [Places]: it tells one order of the same declaration from another, where
+	// that depends on more than settings, such as the content of a file. A resume with another one is refused.
+	Fingerprinter interface{ Fingerprint() string }
 )
 
 // placesOf asks a sampling for the order of a source that is open.
@@ -41,6 +44,9 @@ func placesOf[T any](s Sampling, r Reader[T], seed uint64) (Reader[T], Places, e
 		}
 	}
 	places, err := s.Places(r.Len, seed)
+	if f, ok := places.(Fingerprinter); ok && err == nil {
+		r.Fingerprint += "+" + f.Fingerprint()
+	}
 	return r, places, err
 }
 

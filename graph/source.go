@@ -71,6 +71,8 @@ func openSource[T any](b *builder, n *node, src Source[T]) error {
 		}); err != nil {
 			return b.wrapOpen(s, -1, "open", err)
 		}
+		me.fingerprint = r.Fingerprint
+		b.run.sources[len(b.run.sources)-1] = me
 	}
 	if r.Len == 0 || places.Len(0) == 0 {
 		return b.wrapOpen(s, -1, "open", fmt.Errorf("%w: the source %q is empty", ErrEmpty, n.id))

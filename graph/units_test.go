@@ -12,7 +12,9 @@ import (
 	"github.com/penstock-go/penstock/graph/item"
 )
 
-func drawer(pos item.Pos) *graph.Rand { return graph.NewCall(context.Background(), 7, "stage", pos).Rand() }
+func drawer(pos item.Pos) *graph.Rand {
+	return graph.NewCall(context.Background(), 7, "stage", pos).Rand()
+}
 
 // Known answers, worked out by a second implementation in Python: the same on every processor, and for ever.
 func TestRandKnownAnswers(t *testing.T) {

@@ -79,6 +79,7 @@ type Stats struct {
 	FullTime             int64 // time in which it held something
 	Seen                 int64 // until when the two above are counted
 	Buffer, Window       int
+	Queued               int // items in the ring now
 }
 
 // New makes an edge. drop gives up items that nobody will take.
@@ -351,7 +352,7 @@ func (e *Edge[T]) Stats() Stats {
 	defer e.mu.Unlock()
 	s := e.stats
 	s.Left += int64(e.count)
-	s.Seen, s.Buffer, s.Window = e.seen, e.room(), e.window()
+	s.Seen, s.Buffer, s.Window, s.Queued = e.seen, e.room(), e.window(), e.count
 	return s
 }
 

@@ -18,6 +18,7 @@ type filler[A, B, M any] struct {
 // slice takes a slice of rows and fills them. It says whether there may be more.
 func (w *filler[A, B, M]) slice() bool {
 	g := w.g
+	w.m.Doing(meter.WaitIn)
 	sl := g.In.Take(&w.take, g.clock, w.k, w.m.Last())
 	if sl.Waited {
 		st := meter.WaitIn
@@ -41,6 +42,8 @@ func (w *filler[A, B, M]) slice() bool {
 		err = g.g.firstErr
 	})
 	t0 := w.m.Last()
+	w.m.On(int64(sl.Cells[0].Epoch), sl.Cells[0].Place)
+	w.m.Doing(meter.Busy)
 	w.rows(sl.Cells, at, err)
 	now := g.clock.Now()
 	w.m.Spent(meter.Busy, now)
@@ -122,6 +125,7 @@ func (w *filler[A, B, M]) fill(out B, row int, c *edge.Cell[A]) (err error) {
 // end completes a slab whose rows are all filled and hands it on. It says whether the stream goes on.
 func (w *filler[A, B, M]) end(o *slab[B, M]) bool {
 	p := &w.part
+	w.m.Doing(meter.WaitOut)
 	w.complete(o)
 	err := p.Err
 	res := w.g.Out.Put(w.take.W, w.g.clock, p, 1, w.m.Last())

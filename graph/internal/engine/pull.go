@@ -86,7 +86,16 @@ func (w *worker[A, B]) one(cell edge.Cell[A], lo int64) ([]edge.Cell[B], error) 
 		w.finish(now)
 	}
 	for i := range w.out.cells {
-		w.out.cells[i].Trail.Released = now
+		c := &w.out.cells[i]
+		c.Trail.Released = now
+		if s.Gate == nil || c.Skipped() {
+			continue
+		}
+		if rerr := s.Gate.Refuse(c); rerr != nil {
+			s.Out.Drop(c)
+			w.out.cells, err = w.out.cells[:i], rerr
+			break
+		}
 	}
 	return w.out.cells, err
 }

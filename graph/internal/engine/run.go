@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +14,9 @@ import (
 
 // Run owns the goroutines of one running pipeline.
 type Run struct {
+	// Watched: workers note their goroutines.
+	Watched bool
+
 	Clock *meter.Clock
 	// Wrap makes the error of a panic that concerns no item.
 	Wrap   func(stage string, err error) error
@@ -36,6 +42,22 @@ func NewRun(ctx context.Context, clock *meter.Clock) *Run {
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.undo = context.AfterFunc(ctx, func() { r.End(context.Cause(ctx)) })
 	return r
+}
+
+// Watch notes a worker's goroutine, where somebody looks on.
+func (r *Run) Watch(m *meter.Worker) {
+	if r.Watched {
+		m.In(goroutine())
+	}
+}
+
+// goroutine is the number of the calling goroutine, as it stands at the head of its stack.
+func goroutine() int64 {
+	var buf [64]byte
+	text, _ := bytes.CutPrefix(buf[:runtime.Stack(buf[:], false)], []byte("goroutine "))
+	n, _, _ := bytes.Cut(text, []byte(" "))
+	id, _ := strconv.ParseInt(string(n), 10, 64)
+	return id
 }
 
 // Context is what stages see: it ends with the run.

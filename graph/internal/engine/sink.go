@@ -127,6 +127,8 @@ func (s *Sink[T]) refill() bool {
 
 // wait takes the next slice.
 func (s *Sink[T]) wait(t int64) (sl edge.Slice[T]) {
+	s.m.Doing(meter.WaitIn)
+	defer s.m.Doing(meter.Busy)
 	if s.From == nil {
 		if sl = s.In.Take(&s.take, s.run.Clock, s.k, t); sl.Waited {
 			s.m.Spent(meter.WaitIn, s.run.Clock.Now())
@@ -199,4 +201,10 @@ func (s *Sink[T]) Abandon() {
 		s.at++
 	}
 	s.In.Leave(&s.take)
+}
+
+// Waiting says that the consumer waits for an item.
+func (s *Sink[T]) Waiting() bool {
+	state, _, _, _, _, ok := s.m.Look()
+	return ok && state == meter.WaitIn
 }

@@ -45,6 +45,8 @@ type Gate[B any] interface {
 	// Admit waits for the turn of ordinal lo and says how many of the cells may pass; 0: the run is over. It reports
 	// whether it waited. With no cells it only waits for the turn, and ends the gate there.
 	Admit(w *edge.Waiter, lo int64, cells []edge.Cell[B]) (n int, waited bool, err error)
+	// Refuse gives the error of an output that could never pass; nil for all others.
+	Refuse(c *edge.Cell[B]) error
 }
 
 // Start starts the workers.
@@ -93,8 +95,10 @@ func (w *worker[A, B]) run() {
 	w.bound = s.Out.Bound()
 	w.out.edge, w.out.w, w.out.limit = s.Out, w, w.bound*2
 	w.m.Spent(meter.Busy, w.r.Clock.Now())
+	w.r.Watch(w.m)
 	for w.slice() {
 	}
+	w.m.Left()
 	if closing != nil {
 		if err := Safely(closing); err != nil && !w.r.Over() {
 			w.r.End(s.WrapOpen(w.no, "close", err))
@@ -110,6 +114,7 @@ func (w *worker[A, B]) open() (body Body[A, B], closing func() error, err error)
 // slice takes one slice and works it off. It says whether there may be more.
 func (w *worker[A, B]) slice() bool {
 	s := w.s
+	w.m.Doing(meter.WaitIn)
 	sl := s.In.Take(&w.take, w.r.Clock, w.k, w.m.Last())
 	if sl.Waited {
 		w.m.Spent(meter.WaitIn, w.r.Clock.Now())
@@ -145,6 +150,8 @@ func (w *worker[A, B]) lose(rest []edge.Cell[A]) {
 // step runs the body over in and hands the results over. n is how many inputs it has dealt with.
 func (w *worker[A, B]) step(in []edge.Cell[A], lo, epochLo int64, fresh bool) (n int, ok bool) {
 	s, t0 := w.s, w.m.Last()
+	w.m.On(int64(in[0].Epoch), in[0].Place)
+	w.m.Doing(meter.Busy)
 	w.out.begin(s.Meter, lo, epochLo, t0, fresh)
 	done, err := w.guard(in)
 	n = done
@@ -265,6 +272,7 @@ func (w *worker[A, B]) finish(now int64) int64 {
 
 // hand puts the outputs of the last n inputs, with an error after them.
 func (w *worker[A, B]) hand(n int, err error, now int64) bool {
+	w.m.Doing(meter.WaitOut)
 	o, p := &w.out, &w.part
 	lo, left := o.lo, int64(n)-(o.lo-o.first)
 	if w.s.Gate != nil {

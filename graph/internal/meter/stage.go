@@ -31,6 +31,13 @@ func (s *Stage) NewWorker(now int64) *Worker {
 	return w
 }
 
+// Workers lists the stage's workers.
+func (s *Stage) Workers() []*Worker {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*Worker(nil), s.workers...)
+}
+
 // Times sums the workers' times.
 func (s *Stage) Times() Times {
 	var t Times

@@ -20,6 +20,32 @@ type Worker struct {
 	digest     atomic.Int64
 
 	epoch, entered atomic.Int64 // items of the epoch that the worker is in
+
+	doing   atomic.Int32 // the state it is in, plus one; 0: it is not at work
+	itemOf  [2]atomic.Int64
+	routine atomic.Int64
+}
+
+// Doing notes the state that the worker enters, for who looks on.
+func (w *Worker) Doing(s State) { w.doing.Store(int32(s) + 1) }
+
+// Left notes that the worker is not at work any more.
+func (w *Worker) Left() { w.doing.Store(0) }
+
+// On notes the item that the worker begins with.
+func (w *Worker) On(epoch, place int64) {
+	w.itemOf[0].Store(epoch)
+	w.itemOf[1].Store(place)
+}
+
+// In notes the number of the worker's goroutine.
+func (w *Worker) In(goroutine int64) { w.routine.Store(goroutine) }
+
+// Look tells what a worker is doing now: its state, since when it has been in it at least, the item that it began with
+// last, and the number of its goroutine, 0 if it is not known. ok is false when it is not at work.
+func (w *Worker) Look() (s State, since, epoch, place, goroutine int64, ok bool) {
+	d := w.doing.Load()
+	return State(d - 1), w.last.Load(), w.itemOf[0].Load(), w.itemOf[1].Load(), w.routine.Load(), d > 0
 }
 
 // Born sets the start of the lifetime.
