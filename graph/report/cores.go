@@ -173,9 +173,10 @@ func (j *judge) computes(at int, share float64) bool {
 	if c := j.m.ceiling(&j.s, -1); j.m.short && c > 0 && c < littleGain*j.m.now {
 		return true
 	}
-	// Workers that never rest are a limit of their own, unless there is one for each core already.
+	// What waits needs no core for that. Workers that never rest are a limit of their own, unless there is one for each
+	// core already.
 	st, u := j.m.all[at].stage, j.m.utilisation(at)
-	return u == nil || *u < fullAt || !j.m.waits(st, &j.s) && float64(st.Workers) >= j.m.cores
+	return !j.m.waits(st, &j.s) && (u == nil || *u < fullAt || float64(st.Workers) >= j.m.cores)
 }
 
 // compute is the judgement when the cores are the limit.

@@ -126,6 +126,16 @@ func TestBusyCoresDoNotExcuseWorkersThatNeverRest(t *testing.T) {
 	assert.Regexp(t, `^Other programs had the cores .* Run it again when the machine is quiet\.$`, v.Sentence)
 }
 
+func TestSlowItemsOfAStageThatWaitsAreNamedOnALoadedMachineToo(t *testing.T) {
+	s := golden()["jitter"]
+	s.CPU, s.CPUWait = s.Totals.Elapsed/2, s.Totals.Elapsed*2
+	v := report.Judge(s)
+	assert.True(t, v.Crowded)
+	assert.False(t, v.Compute)
+	assert.Equal(t, "read", v.Bottleneck)
+	assert.Equal(t, "read.window 16 -> 1024", v.Next.String())
+}
+
 func TestALoopBodyThatComputesOnAllCoresIsNotTheStages(t *testing.T) {
 	b := hungry("loop_body")
 	b.s.Blame = nil
