@@ -113,6 +113,9 @@ type balanced struct {
 	starts       []int64 // of each class in list, and the end
 }
 
+// Fingerprint is that of the classes.
+func (b *balanced) Fingerprint() string { return fingerprint(b.list) + fingerprint(b.starts) }
+
 func (b *balanced) Len(int64) int64 { return b.count }
 
 // Index deals the samples of an epoch out to the classes in turn, and mixes each batch.

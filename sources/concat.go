@@ -182,6 +182,7 @@ func joined[T any](all []graph.Reader[T]) (graph.Reader[T], error) {
 	forward, own := 0, false
 	for _, r := range all {
 		own = own || r.NewWorker != nil
+		out.Fingerprint += fmt.Sprintf("%d:%s;", r.Len, r.Fingerprint)
 		if r.Read != nil {
 			forward++
 		}

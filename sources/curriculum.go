@@ -139,6 +139,11 @@ func ranked(n int64, seed uint64, score func(int64) float64, block int64) (*rank
 	return r, nil
 }
 
+// Fingerprint is that of the first epoch's order.
+func (c *curriculum) Fingerprint() string {
+	return fingerprint(c.epochs[0].list) + fingerprint(c.epochs[0].starts)
+}
+
 // Len is the share of the epoch. The product is rounded by itself: fused with the sum it would differ between
 // processors.
 func (c *curriculum) Len(epoch int64) int64 {

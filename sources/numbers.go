@@ -8,6 +8,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/penstock-go/penstock/shard"
 )
 
 // eachNumber reads a file that holds one number a line. Empty lines may stand at its end only. What is wrong is told
@@ -67,4 +69,16 @@ func numbersOf(file string, n int64) ([]float64, error) {
 func below(x, n uint64) uint64 {
 	hi, _ := bits.Mul64(x, n)
 	return hi
+}
+
+// fingerprint folds numbers into a word that tells them from others.
+func fingerprint[N int64 | uint32 | uint64](lists ...[]N) string {
+	h := uint64(len(lists))
+	for _, list := range lists {
+		h = shard.Hash(h, uint64(len(list)))
+		for _, x := range list {
+			h = shard.Hash(h, uint64(x))
+		}
+	}
+	return strconv.FormatUint(h, 16)
 }

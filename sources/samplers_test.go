@@ -296,3 +296,22 @@ func TestCurriculumReadsTheEasyOnesFirstAndMoreEachEpoch(t *testing.T) {
 	assert.ErrorContains(t, err, "start must be at most 1")
 	assert.ErrorContains(t, err, "scores is missing")
 }
+
+func TestFingerprintsTellOrdersOfOneDeclarationApart(t *testing.T) {
+	of := func(s graph.Sampling, err error) string {
+		require.NoError(t, err)
+		p, err := s.Places(4, 1)
+		require.NoError(t, err)
+		return p.(graph.Fingerprinter).Fingerprint()
+	}
+	one, other := numbersFile(t, "1\n2\n3\n1\n"), numbersFile(t, "1\n2\n3\n2\n")
+	for _, with := range []func(file string) graph.Sampling{
+		func(f string) graph.Sampling { return Weighted{Weights: f} },
+		func(f string) graph.Sampling { return Curriculum{Scores: f} },
+		func(f string) graph.Sampling { return Subset{File: f} },
+	} {
+		assert.Equal(t, of(with(one), nil), of(with(one), nil))
+		assert.NotEqual(t, of(with(one), nil), of(with(other), nil))
+	}
+	assert.NotEqual(t, of(ClassBalanced{Batch: 2}.Labeled(modulo(2))), of(ClassBalanced{Batch: 2}.Labeled(modulo(3))))
+}

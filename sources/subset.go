@@ -120,6 +120,9 @@ type subset struct {
 	order   *shuffle // nil: as listed
 }
 
+// Fingerprint is that of the list.
+func (s *subset) Fingerprint() string { return fingerprint(s.list) }
+
 func (s *subset) Len(int64) int64 { return s.n }
 
 func (s *subset) Index(epoch, place int64) int64 {

@@ -141,6 +141,9 @@ func (w *wheel) hint() {
 	}
 }
 
+// Fingerprint is that of the weights.
+func (w *wheel) Fingerprint() string { return fingerprint(w.sums) }
+
 func (w *wheel) Len(int64) int64 { return w.count }
 
 func (w *wheel) Index(epoch, place int64) int64 {

@@ -99,7 +99,7 @@ func (Windows) Places(int64, uint64) (graph.Places, error) {
 
 func (w Windows) reader(r graph.Reader[*item.Sample]) graph.Reader[*item.Sample] {
 	out := graph.Reader[*item.Sample]{
-		Len: (r.Len-int64(w.Length))/int64(w.Stride) + 1, Close: r.Close,
+		Len: (r.Len-int64(w.Length))/int64(w.Stride) + 1, Close: r.Close, Fingerprint: r.Fingerprint,
 		At: func(c *graph.Call, i int64) (*item.Sample, error) { return w.read(c, r, i*int64(w.Stride)) },
 	}
 	if r.Size != nil {

@@ -144,7 +144,7 @@ func (z zipWith[A, B, C]) Open(ctx context.Context, env *graph.Env) (graph.Reade
 
 // zipped reads two readers side by side.
 func zipped[A, B, C any](a graph.Reader[A], b graph.Reader[B], join func(A, B) (C, error)) (graph.Reader[C], error) {
-	out := graph.Reader[C]{Len: a.Len, Close: func() error {
+	out := graph.Reader[C]{Len: a.Len, Fingerprint: a.Fingerprint + ";" + b.Fingerprint, Close: func() error {
 		return errors.Join(closeAll([]graph.Reader[B]{b}), closeAll([]graph.Reader[A]{a}))
 	}}
 	if a.At == nil || b.At == nil {
