@@ -114,10 +114,11 @@ func (b *builder) autoWorkers(l Load) int {
 func (b *builder) env(n *node, workers int) *Env {
 	return &Env{
 		Pipeline: b.p.name, Stage: n.id, Seed: b.p.seed, Workers: workers, Epochs: b.p.epochs, Memory: b.memory,
-		within:  b.p.within,
-		reserve: b.run.bytes.reserve,
-		start:   func(f func()) { b.eng.Work(b.stages[n.no].m, f) },
-		warn:    func(line string) { b.run.warn(fmt.Sprintf("stage %q: %s", n.id, line)) },
+		within:   b.p.within,
+		degraded: func(line string) { b.run.degraded(n.id, line) },
+		reserve:  b.run.bytes.reserve,
+		start:    func(f func()) { b.eng.Work(b.stages[n.no].m, f) },
+		warn:     func(line string) { b.run.warn(fmt.Sprintf("stage %q: %s", n.id, line)) },
 	}
 }
 

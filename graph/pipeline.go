@@ -26,6 +26,7 @@ type Pipeline struct {
 	noTime bool
 	warmup int64
 	onSkip func(SkipNote)
+	strict bool
 	within string // the folder that may be read; "": any
 
 	onDelivery func(int64)

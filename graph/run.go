@@ -41,6 +41,8 @@ type Run struct {
 	telling  sync.Mutex
 	mu       sync.Mutex
 	warnings []string
+	lapse    *StageError // what a strict run lacks
+	opened   bool        // every part is open
 }
 
 // outlet is the taking end, whatever its type.
@@ -68,7 +70,7 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 	if r.memory = p.buffers; r.memory == nil {
 		r.memory = newMemory(limit)
 	}
-	r.bytes = newByteBook(limit, p.hold(), r.warn)
+	r.bytes = newByteBook(limit, p.hold(), func(line string) { r.degraded("", line) })
 	b := &builder{
 		p: p, ctx: r.eng.Context(), run: r, eng: r.eng, memory: r.memory, cores: p.cores(),
 		stages: make([]*stageRun, len(p.nodes)), edges: make([]any, len(p.nodes)), pulls: make([]any, len(p.nodes)),
@@ -80,8 +82,13 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 		_ = r.eng.Wait()
 		return nil, err
 	}
-	for _, n := range p.nodes {
-		if err := n.open(b); err != nil {
+	r.fewCores()
+	for i, n := range p.nodes {
+		err := n.open(b)
+		if err == nil && i == len(p.nodes)-1 {
+			err = r.opens()
+		}
+		if err != nil {
 			r.eng.End(nil)
 			_ = r.eng.Wait()
 			for i := len(b.stops) - 1; i >= 0; i-- {

@@ -82,7 +82,8 @@ func (d DecodeImage) Peak(in *item.Sample) int64 {
 }
 
 // Open makes the transform.
-func (d DecodeImage) Open(context.Context, *graph.Env) (graph.Transform[*item.Sample, *item.Sample], error) {
+func (d DecodeImage) Open(_ context.Context, env *graph.Env) (graph.Transform[*item.Sample, *item.Sample], error) {
+	needKernels(env, jpeg.Kernels())
 	d = registry.Filled(d, (*DecodeImage).Bind)
 	return perWorker(func(context.Context) (graph.Transform[*item.Sample, *item.Sample], error) {
 		w := &decoder{DecodeImage: d}

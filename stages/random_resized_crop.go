@@ -69,7 +69,8 @@ func (r RandomResizedCrop) Schema(in item.Schema) (item.Schema, error) {
 }
 
 // Open makes the transform.
-func (r RandomResizedCrop) Open(context.Context, *graph.Env) (graph.Transform[*item.Sample, *item.Sample], error) {
+func (r RandomResizedCrop) Open(_ context.Context, env *graph.Env) (graph.Transform[*item.Sample, *item.Sample], error) {
+	needKernels(env, resize.Kernels())
 	if err := r.Check(); err != nil {
 		return graph.Transform[*item.Sample, *item.Sample]{}, err
 	}

@@ -45,7 +45,8 @@ func (r Resize) Schema(in item.Schema) (item.Schema, error) {
 }
 
 // Open makes the transform.
-func (r Resize) Open(context.Context, *graph.Env) (graph.Transform[*item.Sample, *item.Sample], error) {
+func (r Resize) Open(_ context.Context, env *graph.Env) (graph.Transform[*item.Sample, *item.Sample], error) {
+	needKernels(env, resize.Kernels())
 	if err := r.Check(); err != nil {
 		return graph.Transform[*item.Sample, *item.Sample]{}, err
 	}

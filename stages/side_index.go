@@ -59,7 +59,7 @@ func (s *sideIndexes) put(id pictureID, x jpeg.Index) {
 	for s.held+need > s.taken {
 		if s.taken+indexStep > s.limit || !s.env.Reserve(indexStep) {
 			s.full.Store(true)
-			s.env.Warn("side indexes of JPEGs fill their room; the other pictures are decoded from their beginning (see index_limit and budget.memory)")
+			s.env.Degraded("side indexes of JPEGs fill their room; the other pictures are decoded from their beginning (see index_limit and budget.memory)")
 			return
 		}
 		s.taken += indexStep

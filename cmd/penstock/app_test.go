@@ -75,7 +75,7 @@ func TestWrongCommandLinesGiveTwoAndSayWhatIsNear(t *testing.T) {
 		{[]string{"run", file, "--seconds", "NaN"}, "--seconds must be more than 0 and less than 1e9, got NaN"},
 		{[]string{"run", file, "--warmup=-1"}, "--warmup must be at least 0, got -1"},
 		{[]string{"run", file, "--trace", "x.json"}, "--trace is not built yet"},
-		{[]string{"run", file, "--strict"}, "--strict is not built yet"},
+		{[]string{"run", file, "--listen", ":1"}, "--listen is not built yet"},
 		{[]string{"run", file, "--report", "x.html"}, "HTML reports are not built yet"},
 		{[]string{"run", file, "--report", "x.csv"}, `wanted .json, .txt or .md, got ".csv"`},
 		{[]string{"run", file, "--report", filepath.Join(file, "no", "x.md")}, "there is no folder"},

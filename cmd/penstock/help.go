@@ -74,6 +74,9 @@ seconds. At the end the verdict and the table go to standard output.
   --no-digest         leaves the hashing of samples out
   --report FILE       writes a report; .json, .txt or .md picks the form; may be
                       given several times. FILE appears whole or not at all.
+  --strict            fails where the run would go on with less than it should have,
+                      which else is a warning: less than one core, no AVX2, no huge
+                      pages, a budget with room for fewer batches or side indexes
   --root DIR          reads nothing outside of DIR: a path of the spec that leads out,
                       itself or by a link, is an error, and a link in a data set is
                       left out and counted. For specs and data of others; see

@@ -24,11 +24,11 @@ type runOptions struct {
 	quarantine, root       string
 	state                  string
 	every                  int
-	resume, force          bool
+	resume, force, strict  bool
 }
 
 // Options of later work, refused by name.
-var laterRun = []string{"strict", "trace", "listen", "rank", "world", "html"}
+var laterRun = []string{"trace", "listen", "rank", "world", "html"}
 
 func (a *app) run(args []string) int {
 	var o runOptions
@@ -46,6 +46,7 @@ func (a *app) run(args []string) int {
 	f.StringVar(&o.state, "state", "", "")
 	f.IntVar(&o.every, "every", defaultEvery, "")
 	f.BoolVar(&o.resume, "resume", false, "")
+	f.BoolVar(&o.strict, "strict", false, "")
 	f.BoolVar(&o.force, "force", false, "")
 	rest, code, done := a.begin(f, args)
 	if done {
@@ -98,6 +99,9 @@ func (o *runOptions) apply(p *graph.Pipeline) {
 	p.With(graph.Batches(o.batches), graph.Warmup(o.warmup))
 	if o.sync {
 		p.With(graph.Sync())
+	}
+	if o.strict {
+		p.With(graph.Strict())
 	}
 	if o.noFuse {
 		p.With(graph.NoFuse())

@@ -1,11 +1,22 @@
 package pool
 
 import (
+	"bytes"
+	"os"
 	"syscall"
 	"unsafe"
 )
 
 const hugePage = 2 << 20
+
+// HugeOff says that the system gives no huge pages although a slab of n bytes should have some.
+func HugeOff(n int) bool {
+	if n < 2*hugePage {
+		return false
+	}
+	text, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled")
+	return err == nil && bytes.Contains(text, []byte("[never]"))
+}
 
 // adviseHuge asks for huge pages where b covers some. It may be refused: then pages are small and nothing else changes.
 func adviseHuge(b []byte) {

@@ -1,0 +1,4 @@
+package resize
+
+// Kernels says whether rows are computed by assembly code for this processor. The pixels are the same without.
+func Kernels() bool { return haveKernels }
