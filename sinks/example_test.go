@@ -32,3 +32,31 @@ func ExampleEach() {
 	// 20
 	// <nil>
 }
+
+// printer has the shape of a sink of go-streams.
+type printer struct{ values, done chan any }
+
+func (p printer) In() chan<- any   { return p.values }
+func (p printer) AwaitCompletion() { <-p.done }
+
+func ExampleInlet() {
+	to := printer{make(chan any), make(chan any)}
+	go func() {
+		defer close(to.done)
+		for v := range to.values {
+			fmt.Println(v)
+		}
+	}()
+	p := graph.New("numbers")
+	graph.Into(graph.From(p, "read", three{}), "write", sinks.Inlet(to, func(v int) (any, error) { return fmt.Sprint("number ", v), nil }))
+	run, err := p.Start(context.Background())
+	if err == nil {
+		err = run.Wait()
+	}
+	fmt.Println(err)
+	// Output:
+	// number 0
+	// number 10
+	// number 20
+	// <nil>
+}

@@ -38,7 +38,7 @@ func (l Labels) String() string {
 // the batch, so that a rank's part of it is balanced on average only.
 //
 // Memory: 4 bytes a sample, of which there may be 2^32. Places may be asked for by several goroutines at once. Cost of a
-// place: three permutations, about 150 ns.
+// place: three permutations, 0.7 microseconds (BenchmarkSamplers).
 type ClassBalanced struct {
 	Batch int64
 	Count int64  // 0: as many as the source has

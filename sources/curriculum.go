@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"github.com/penstock-go/penstock/graph"
 	"github.com/penstock-go/penstock/graph/registry"
@@ -40,7 +41,7 @@ func (s Scores) String() string {
 //
 // Memory: 4 bytes a sample, of which there may be 2^32, and 8 for each block; 12 more while they are sorted. With Score
 // they are sorted again at the beginning of each epoch, which takes n log n comparisons during which nothing is read.
-// Places may be asked for by several goroutines at once. Cost of a place: about 100 ns.
+// Places may be asked for by several goroutines at once. Cost of a place: 0.2 microseconds (BenchmarkSamplers).
 type Curriculum struct {
 	Scores string
 	Score  Scores // instead of Scores
@@ -94,7 +95,7 @@ func (c Curriculum) Places(n int64, seed uint64) (graph.Places, error) {
 	if err != nil {
 		return nil, fmt.Errorf("curriculum: %w", err)
 	}
-	p.epochs[0] = first
+	p.epochs[0].Store(first)
 	return p, nil
 }
 
@@ -103,8 +104,8 @@ type curriculum struct {
 	n    int64
 	seed uint64
 
-	mu     sync.Mutex
-	epochs [2]*ranking // of even and odd epochs; a file's scores need only the first
+	mu     sync.Mutex                 // held while an epoch is sorted
+	epochs [2]atomic.Pointer[ranking] // of even and odd epochs; a file's scores need only the first
 }
 
 // ranking is the samples by score.
@@ -141,7 +142,8 @@ func ranked(n int64, seed uint64, score func(int64) float64, block int64) (*rank
 
 // Fingerprint is that of the first epoch's order.
 func (c *curriculum) Fingerprint() string {
-	return fingerprint(c.epochs[0].list) + fingerprint(c.epochs[0].starts)
+	first := c.epochs[0].Load()
+	return fingerprint(first.list) + fingerprint(first.starts)
 }
 
 // Len is the share of the epoch. The product is rounded by itself: fused with the sum it would differ between
@@ -163,18 +165,22 @@ func (c *curriculum) Index(epoch, place int64) int64 {
 // of is the ranking of an epoch.
 func (c *curriculum) of(epoch int64) *ranking {
 	if c.Score == nil {
-		return c.epochs[0]
+		return c.epochs[0].Load()
+	}
+	slot := &c.epochs[epoch&1]
+	if r := slot.Load(); r != nil && r.epoch == epoch {
+		return r
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	slot := &c.epochs[epoch&1]
-	if *slot == nil || (*slot).epoch != epoch {
-		r, err := ranked(c.n, c.seed, func(i int64) float64 { return c.Score(epoch, i) }, c.Block)
-		if err != nil {
-			panic(fmt.Sprintf("curriculum: epoch %d: %v", epoch, err))
-		}
-		r.epoch = epoch
-		*slot = r
+	if r := slot.Load(); r != nil && r.epoch == epoch {
+		return r
 	}
-	return *slot
+	r, err := ranked(c.n, c.seed, func(i int64) float64 { return c.Score(epoch, i) }, c.Block)
+	if err != nil {
+		panic(fmt.Sprintf("curriculum: epoch %d: %v", epoch, err))
+	}
+	r.epoch = epoch
+	slot.Store(r)
+	return r
 }

@@ -91,3 +91,45 @@ func print[T any](p *graph.Pipeline, out *graph.Out[T]) {
 		fmt.Println(err)
 	}
 }
+
+func ExampleConcat() {
+	p := graph.New("both")
+	old, fresh := sources.Map(sources.Slice[string]{"a", "b"}), sources.Map(sources.Slice[string]{"c"})
+	print(p, graph.Output(graph.From(p, "read", sources.Concat(old, fresh)), "out"))
+	// Output: a b c
+}
+
+func ExampleZipWith() {
+	p := graph.New("pairs")
+	texts, labels := sources.Map(sources.Slice[string]{"cat", "dog"}), sources.Map(sources.Slice[int]{0, 1})
+	pairs := sources.ZipWith(texts, labels, func(t string, l int) (string, error) { return fmt.Sprint(t, "=", l), nil })
+	print(p, graph.Output(graph.From(p, "read", pairs), "out"))
+	// Output: cat=0 dog=1
+}
+
+func ExampleWeighted() {
+	p := graph.New("drawn", graph.Seed(1))
+	words := sources.Map(sources.Slice[string]{"rare", "never", "often"})
+	weights := []float64{1, 0, 9}
+	read := graph.From(p, "read", words, graph.Sampler(sources.Weighted{
+		Weight: func(i int64) float64 { return weights[i] }, Count: 5,
+	}))
+	print(p, graph.Output(read, "out"))
+	// Output: often rare often often often
+}
+
+// channel has the shape of a source of go-streams.
+type channel chan any
+
+func (c channel) Out() <-chan any { return c }
+
+func ExampleOutlet() {
+	values := make(channel, 2)
+	values <- "x"
+	values <- "y"
+	close(values)
+	p := graph.New("stream")
+	in := graph.From(p, "in", sources.Outlet(values, nil))
+	print(p, graph.Output(graph.Via(in, "unpack", graph.Map(sources.As[string])), "out"))
+	// Output: x y
+}

@@ -315,3 +315,25 @@ func TestFingerprintsTellOrdersOfOneDeclarationApart(t *testing.T) {
 	}
 	assert.NotEqual(t, of(ClassBalanced{Batch: 2}.Labeled(modulo(2))), of(ClassBalanced{Batch: 2}.Labeled(modulo(3))))
 }
+
+// BenchmarkSamplers measures a place of each.
+func BenchmarkSamplers(b *testing.B) {
+	const n = 1 << 20
+	for name, s := range map[string]graph.Sampling{
+		"subset": Subset{Take: n / 2, Shuffled: true}, "replacement": Replacement{},
+		"weighted":             Weighted{Weight: func(i int64) float64 { return float64(i % 100) }},
+		"class_balanced":       ClassBalanced{Batch: 256, Label: modulo(1000)},
+		"curriculum":           Curriculum{Score: func(_, i int64) float64 { return float64(i % 1000) }},
+		"curriculum in blocks": Curriculum{Score: func(_, i int64) float64 { return float64(i) }, Block: 64},
+	} {
+		p, err := s.Places(n, 1)
+		require.NoError(b, err)
+		b.Run(name, func(b *testing.B) {
+			sum := int64(0)
+			for i := range b.N {
+				sum += p.Index(0, int64(i)%p.Len(0))
+			}
+			_ = sum
+		})
+	}
+}

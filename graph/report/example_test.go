@@ -54,3 +54,16 @@ func ExampleJSON() {
 	fmt.Println(doc.Verdict.Bottleneck, doc.Verdict.Predicted)
 	// Output: decode 8000
 }
+
+func ExampleDraw() {
+	text, _ := report.Draw(graph.Outline{Pipeline: "flowers", Stages: []graph.OutlineStage{
+		{ID: "read", Kind: "folder", Role: "source", Load: graph.Wait},
+		{ID: "train", Kind: "each", Role: "sink", From: []string{"read"}},
+	}}, "mermaid")
+	fmt.Print(text)
+	// Output:
+	// flowchart TD
+	//   s0(["<b>read</b><br/>folder, wait"])
+	//   s1(["<b>train</b><br/>each"])
+	//   s0 --> s1
+}
