@@ -34,13 +34,21 @@ func (p *Pipeline) Problems() []Problem {
 		p.checkNode(n)
 		p.checkSchema(n)
 	}
-	found := p.problems
-	order := map[string]int{"": -1}
-	for _, n := range p.nodes {
-		order[n.id] = n.no
+	return p.inOrder(p.problems)
+}
+
+// inOrder gives the problems of the pipeline first, then those of each stage in order of declaration.
+func (p *Pipeline) inOrder(found []Problem) (sorted []Problem) {
+	of := map[string][]Problem{}
+	for _, pr := range found {
+		of[pr.Stage] = append(of[pr.Stage], pr)
 	}
-	slices.SortStableFunc(found, func(a, b Problem) int { return order[a.Stage] - order[b.Stage] })
-	return found
+	sorted = of[""]
+	for _, n := range p.nodes {
+		sorted = append(sorted, of[n.id]...)
+		delete(of, n.id) // two stages may have one id
+	}
+	return sorted
 }
 
 // checkShape looks at the graph as a whole.

@@ -150,6 +150,29 @@ func (g *gate[T]) Refuse(c *edge.Cell[T]) error {
 
 // Admit implements [engine.Gate].
 func (g *gate[T]) Admit(w *edge.Waiter, lo int64, cells []edge.Cell[T]) (n int, waited bool, err error) {
+	if g.book.limit == 0 {
+		g.count(cells)
+		return len(cells), false, nil
+	}
+	return g.admit(w, lo, cells)
+}
+
+// count keeps the books where there is no limit: everything passes.
+func (g *gate[T]) count(cells []edge.Cell[T]) {
+	var sum int64
+	for i := range cells {
+		c := &cells[i]
+		if c.Skipped() {
+			continue
+		}
+		size, need := g.need(c.V, 0)
+		g.hold(c, size, need)
+		sum += need
+	}
+	g.lane.Count(sum)
+}
+
+func (g *gate[T]) admit(w *edge.Waiter, lo int64, cells []edge.Cell[T]) (n int, waited bool, err error) {
 	var needs, sizes [engine.MaxSlice]int64
 	limit := g.book.admit.Limit()
 	m := 0
@@ -176,15 +199,20 @@ func (g *gate[T]) Admit(w *edge.Waiter, lo int64, cells []edge.Cell[T]) (n int, 
 			g.lane.Free(0)
 			continue
 		}
-		h := g.book.holds.Get().(*edge.Hold)
-		h.Bytes.Store(needs[i])
-		h.Live.Store(sizes[i])
-		h.Source, h.Free = sizes[i], g.free
-		h.Users.Store(1)
-		if c.Ext == nil {
-			c.Ext = edge.NewExt()
-		}
-		c.Ext.Hold, c.Ext.Size = h, sizes[i]
+		g.hold(c, sizes[i], needs[i])
 	}
 	return n, waited, nil
+}
+
+// hold ties bytes to an item.
+func (g *gate[T]) hold(c *edge.Cell[T], size, need int64) {
+	h := g.book.holds.Get().(*edge.Hold)
+	h.Bytes.Store(need)
+	h.Live.Store(size)
+	h.Source, h.Free = size, g.free
+	h.Users.Store(1)
+	if c.Ext == nil {
+		c.Ext = edge.NewExt()
+	}
+	c.Ext.Hold, c.Ext.Size = h, size
 }

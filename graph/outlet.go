@@ -53,6 +53,7 @@ type typedOutlet[T any] struct {
 	mark           marker
 	chainAt, allAt item.Chain // as of the mark
 	isOut          bool       // held was handed out
+	atReturn       bool       // an item counts as delivered when the consumer is done with it, not when it gets it
 	carried        bool       // chain is of the run before, in the epoch of its state
 	handed         int64      // items that the consumer is done with
 }
@@ -97,7 +98,9 @@ func (o *typedOutlet[T]) next() *edge.Cell[T] {
 
 func (o *typedOutlet[T]) handOut(c *edge.Cell[T]) {
 	o.ahead, o.isOut = false, true
-	o.received(c)
+	if !o.atReturn {
+		o.received(c)
+	}
 }
 
 // fetch takes the next item from the stream.
@@ -154,6 +157,9 @@ func (o *typedOutlet[T]) giveBack() {
 	o.held = nil
 	if o.isOut {
 		o.isOut = false
+		if o.atReturn {
+			o.received(c)
+		}
 		if o.handed++; o.p.onDelivery != nil {
 			o.p.onDelivery(o.handed)
 		}
@@ -202,6 +208,7 @@ func (o *typedOutlet[T]) end(err error) {
 
 // fail ends the run with an error of the sink itself.
 func (o *typedOutlet[T]) fail(err error) {
+	o.isOut = false // it was not delivered: a run that is resumed gets it again
 	o.giveBack()
 	o.sink.Abandon()
 	o.end(err)

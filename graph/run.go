@@ -223,6 +223,7 @@ func openSink[T any](b *builder, n *node, decl Sink[T]) error {
 		return b.wrapOpen(s, -1, "open", errors.New("the sink sets no Take"))
 	}
 	o := newOutlet[T](b, s)
+	o.atReturn = true
 	call := b.newCall(n)
 	h := hooksOf[T](b.index)
 	wrap := wrapper(b, s, &h, "process")

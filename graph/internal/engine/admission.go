@@ -170,6 +170,9 @@ func (l *Lane) wake() {
 	w.Wake()
 }
 
+// Count takes bytes without asking, where there is no limit.
+func (l *Lane) Count(bytes int64) { l.a.count(bytes) }
+
 // Free gives the bytes of one item back.
 func (l *Lane) Free(bytes int64) {
 	a := l.a
