@@ -73,6 +73,8 @@ func TestWrongCommandLinesGiveTwoAndSayWhatIsNear(t *testing.T) {
 		{[]string{"run", file, "--batches", "0"}, "--batches must be at least 1, got 0"},
 		{[]string{"run", file, "--seconds", "-1"}, "--seconds must be more than 0 and less than 1e9, got -1"},
 		{[]string{"run", file, "--seconds", "NaN"}, "--seconds must be more than 0 and less than 1e9, got NaN"},
+		{[]string{"run", file, "--watchdog=-1s"}, "--watchdog must be at least 0s, got -1s"},
+		{[]string{"run", file, "--watchdog=fast"}, `wrong value "fast" for --watchdog`},
 		{[]string{"run", file, "--warmup=-1"}, "--warmup must be at least 0, got -1"},
 		{[]string{"run", file, "--trace", "x.json"}, "--trace is not built yet"},
 		{[]string{"run", file, "--listen", ":1"}, "--listen is not built yet"},
@@ -208,6 +210,17 @@ func TestAReportThatCannotBeWrittenGivesOne(t *testing.T) {
 	r := penstock(t, "run", write(t, "small.yaml", small), "--report", link)
 	assert.Equal(t, exitFailed, r.code)
 	assert.Contains(t, r.err, "full.json")
+}
+
+func TestTheWatchdogTellsOfARunThatStandsStill(t *testing.T) {
+	file := write(t, "x.yaml", strings.Replace(small, "- {id: pack", "- {id: wait, delay: {time: 300ms}}\n  - {id: pack", 1))
+	r := penstock(t, "run", file, "--watchdog", "40ms", "--batches", "1", "--set", "wait.workers=8")
+	require.Equal(t, exitDone, r.code, r.err)
+	assert.Contains(t, r.err, "penstock: watchdog: pipeline \"small\": nothing has moved")
+	assert.Contains(t, r.err, `stage "wait"`)
+	r = penstock(t, "run", file, "--watchdog", "0s", "--batches", "1", "--set", "wait.workers=8")
+	require.Equal(t, exitDone, r.code, r.err)
+	assert.NotContains(t, r.err, "watchdog")
 }
 
 func TestLintTakesSeveralSpecsAndWarningsPass(t *testing.T) {

@@ -74,6 +74,9 @@ seconds. At the end the verdict and the table go to standard output.
   --no-digest         leaves the hashing of samples out
   --report FILE       writes a report; .json, .txt or .md picks the form; may be
                       given several times. FILE appears whole or not at all.
+  --watchdog TIME     when nothing has moved for TIME although the sink waits, writes
+                      the state of every queue, who waits for whom, the oldest item
+                      and where its stage's workers are; default 2m, 0s is off
   --strict            fails where the run would go on with less than it should have,
                       which else is a warning: less than one core, no AVX2, no huge
                       pages, a budget with room for fewer batches or side indexes

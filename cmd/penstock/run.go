@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -25,7 +26,11 @@ type runOptions struct {
 	state                  string
 	every                  int
 	resume, force, strict  bool
+	watchdog               time.Duration
 }
+
+// defaultWatchdog is generous: most runs that stand still for so long never go on.
+const defaultWatchdog = 2 * time.Minute
 
 // Options of later work, refused by name.
 var laterRun = []string{"trace", "listen", "rank", "world", "html"}
@@ -46,6 +51,7 @@ func (a *app) run(args []string) int {
 	f.StringVar(&o.state, "state", "", "")
 	f.IntVar(&o.every, "every", defaultEvery, "")
 	f.BoolVar(&o.resume, "resume", false, "")
+	f.DurationVar(&o.watchdog, "watchdog", defaultWatchdog, "")
 	f.BoolVar(&o.strict, "strict", false, "")
 	f.BoolVar(&o.force, "force", false, "")
 	rest, code, done := a.begin(f, args)
@@ -78,6 +84,8 @@ func (o *runOptions) check(f *flags) error {
 		return fmt.Errorf("--seconds must be more than 0 and less than 1e9, got %g", o.seconds)
 	case o.warmup < 0:
 		return fmt.Errorf("--warmup must be at least 0, got %d", o.warmup)
+	case o.watchdog < 0:
+		return fmt.Errorf("--watchdog must be at least 0s, got %v", o.watchdog)
 	case o.every < 1:
 		return fmt.Errorf("--every must be at least 1, got %d", o.every)
 	case o.state == "" && given["every"]:
@@ -160,7 +168,9 @@ func (j *job) prepare() (err error) {
 			return fmt.Errorf("--quarantine: %w", err)
 		}
 	}
-	j.s.Pipeline.With(graph.OnSkip(j.skips.take))
+	j.s.Pipeline.With(graph.OnSkip(j.skips.take), graph.Watchdog(j.o.watchdog, func(text string) {
+		fmt.Fprintf(j.con, "penstock: watchdog: %s\n", strings.TrimRight(text, "\n"))
+	}))
 	return nil
 }
 
