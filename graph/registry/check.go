@@ -10,8 +10,13 @@ import (
 // count as their defaults; a required one must not be zero.
 func Check[C any](c *C, bind func(*C, *Fields)) error {
 	d := *c
+	return checked(fieldsOf(&d, bind))
+}
+
+// checked, like other halves of generic functions, is apart so that each kind does not weigh on programs with a copy.
+func checked(fields []Field) error {
 	var errs []error
-	for _, f := range fieldsOf(&d, bind) {
+	for _, f := range fields {
 		if e := f.verify(); e != nil {
 			msg := e.text(f.Name)
 			if e.hint != "" {
@@ -36,10 +41,14 @@ func (f *Field) verify() *fault {
 
 // Filled is c with the default in each zero field. Open calls it first.
 func Filled[C any](c C, bind func(*C, *Fields)) C {
-	for _, f := range fieldsOf(&c, bind) {
+	fill(fieldsOf(&c, bind))
+	return c
+}
+
+func fill(fields []Field) {
+	for _, f := range fields {
 		if f.zero() {
 			f.fill()
 		}
 	}
-	return c
 }

@@ -89,24 +89,29 @@ func TypeName[T any]() string {
 }
 
 func newEntry[C any](r Role, m Meta, bind func(*C, *Fields)) Entry {
-	var c C
-	e := Entry{Meta: m, Role: r, Load: graph.CPU, Fields: fieldsOf(&c, bind)}
-	if l, ok := any(c).(graph.Loader); ok {
-		e.Load = l.Load()
-	}
-	if l, ok := any(c).(graph.Randomizer); ok {
-		e.Random = l.Random()
-	}
-	var blank C
-	for _, f := range fieldsOf(&blank, bind) {
-		if msg := f.fault(); msg != "" {
-			e.wrong = append(e.wrong, fmt.Errorf("kind %q, field %q: %s", m.Name, f.Name, msg))
-		}
-	}
+	var c, blank C
+	e := describe(r, m, c, fieldsOf(&c, bind), fieldsOf(&blank, bind))
 	e.decode = func(settings []Member, dir string) (any, []Problem) {
 		var c C
 		problems := decode(fieldsOf(&c, bind), settings, dir)
 		return c, problems
+	}
+	return e
+}
+
+// describe makes the entry of a config, whose fields it gets twice: the second ones are changed.
+func describe(r Role, m Meta, config any, fields, blank []Field) Entry {
+	e := Entry{Meta: m, Role: r, Load: graph.CPU, Fields: fields}
+	if l, ok := config.(graph.Loader); ok {
+		e.Load = l.Load()
+	}
+	if l, ok := config.(graph.Randomizer); ok {
+		e.Random = l.Random()
+	}
+	for _, f := range blank {
+		if msg := f.fault(); msg != "" {
+			e.wrong = append(e.wrong, fmt.Errorf("kind %q, field %q: %s", m.Name, f.Name, msg))
+		}
 	}
 	return e
 }
