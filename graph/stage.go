@@ -129,6 +129,9 @@ type (
 	Randomizer interface{ Random() bool }
 	// Kinder names the kind. Without it the kind is the type's name in lower_snake_case.
 	Kinder interface{ Kind() string }
+	// Streamer tells what of a declaration decides on the stream, for [Resume], where not all of it does: paths do not
+	// where a fingerprint tells what lies there, so that data may move between two runs. Samplers may have it too.
+	Streamer interface{ Stream() string }
 	// Emulator marks a part that models hardware which is not there; reports then say emulated.
 	Emulator interface{ Emulated() bool }
 )

@@ -67,11 +67,20 @@ func (p *Pipeline) streamLines() []string {
 		}
 		var b strings.Builder
 		fmt.Fprintf(&b, "%s: %s", n.id, n.kind)
-		n.describe(&b)
+		if s, ok := n.decl.(Streamer); ok {
+			b.WriteString(" " + s.Stream())
+			for _, in := range n.ins {
+				fmt.Fprintf(&b, " from=%s", in.id)
+			}
+		} else {
+			n.describe(&b)
+		}
 		if n.skips() {
 			b.WriteString(" on_error=skip")
 		}
-		if o := n.opts.sampler; o != nil {
+		if s, ok := n.opts.sampler.(Streamer); ok {
+			fmt.Fprintf(&b, " sampler=%s%s", kindOf(s), s.Stream())
+		} else if o := n.opts.sampler; o != nil {
 			fmt.Fprintf(&b, " sampler=%s%+v", kindOf(o), o)
 		}
 		lines = append(lines, b.String())

@@ -58,6 +58,12 @@ func (c *Curriculum) Bind(f *registry.Fields) {
 	f.Int64(&c.Block, "block", 1, "so many samples that follow each other by score are shuffled", registry.Min(1))
 }
 
+// Stream is all but where the file lies: the fingerprint tells what is in it.
+func (c Curriculum) Stream() string {
+	c.Scores = ""
+	return fmt.Sprintf("%+v", c)
+}
+
 // Check refuses settings that are out of range or do not go together.
 func (c Curriculum) Check() error {
 	if c.Score == nil {

@@ -67,6 +67,10 @@ func (f *Folder) Bind(b *registry.Fields) {
 		registry.Min(0), registry.Max(1_000_000))
 }
 
+// Stream is what decides on the stream beside the list of files, which the reader's fingerprint tells: the folder may be
+// moved between two runs.
+func (f Folder) Stream() string { return fmt.Sprintf("{MaxBytes:%d}", f.MaxBytes) }
+
 // Check refuses settings that are out of range.
 func (f Folder) Check() error { return registry.Check(&f, (*Folder).Bind) }
 
@@ -111,8 +115,9 @@ func (f Folder) Open(ctx context.Context, env *graph.Env) (graph.Reader[*item.Sa
 		env.Warn(line)
 	}
 	return graph.Reader[*item.Sample]{
-		Len:   l.paths.Len(),
-		Label: l.label,
+		Len:         l.paths.Len(),
+		Label:       l.label,
+		Fingerprint: l.fingerprint(),
 		At: func(c *graph.Call, i int64) (*item.Sample, error) {
 			return fileSample(c, &l.paths, i, f.Root, l.label(i), f.MaxBytes, nil)
 		},

@@ -3,6 +3,7 @@ package sources
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/penstock-go/penstock/graph"
 	"github.com/penstock-go/penstock/graph/item"
@@ -17,6 +18,9 @@ type List struct {
 	Label    func(i int64) int64 // called by many workers at once
 	MaxBytes int64               // 0: 256 MiB
 }
+
+// Stream is what decides on the stream beside the list of files, which the reader's fingerprint tells.
+func (l List) Stream() string { return fmt.Sprintf("{MaxBytes:%d}", l.MaxBytes) }
 
 // Load is waiting for storage.
 func (List) Load() graph.Load { return graph.Wait }
@@ -33,8 +37,9 @@ func (l List) Open(_ context.Context, env *graph.Env) (graph.Reader[*item.Sample
 		l.MaxBytes = defaultMaxBytes
 	}
 	return graph.Reader[*item.Sample]{
-		Len:   l.Paths.Len(),
-		Label: l.Label,
+		Len:         l.Paths.Len(),
+		Label:       l.Label,
+		Fingerprint: l.Paths.fingerprint(),
 		At: func(c *graph.Call, i int64) (*item.Sample, error) {
 			label := int64(-1)
 			if l.Label != nil {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"iter"
+	"strconv"
 )
 
 // Paths is a compact list of paths, written with slashes, in the order in which they were added. Each path keeps only
@@ -104,6 +106,15 @@ func number(b []byte) (int, []byte) {
 	}
 	v, n := binary.Uvarint(b)
 	return int(v), b[n:]
+}
+
+// fingerprint tells one list from another. It is the 64-bit FNV-1a hash of the list as it is kept: 1 ns a byte.
+func (p *Paths) fingerprint() string {
+	h := fnv.New64a()
+	for _, c := range p.chunks {
+		_, _ = h.Write(c)
+	}
+	return strconv.FormatUint(h.Sum64(), 16)
 }
 
 // Bytes is the memory that the list takes.

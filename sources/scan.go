@@ -36,6 +36,15 @@ func (l *listing) label(i int64) int64 {
 	return l.runs[sort.Search(len(l.runs), func(k int) bool { return l.runs[k].start > i })-1].label
 }
 
+// fingerprint tells one listing from another: by its paths, and by its labels, which a class without files moves.
+func (l *listing) fingerprint() string {
+	labels := make([]int64, 0, 2*len(l.runs))
+	for _, r := range l.runs {
+		labels = append(labels, r.start, r.label)
+	}
+	return l.paths.fingerprint() + "-" + fingerprint(labels)
+}
+
 // What a scan leaves out, or finds odd, and says so.
 const (
 	leftHidden = iota

@@ -40,6 +40,12 @@ func (s *Subset) Bind(f *registry.Fields) {
 	f.Bool(&s.Shuffled, "shuffled", "in a new order each epoch")
 }
 
+// Stream is all but where the file lies: the fingerprint tells what is in it.
+func (s Subset) Stream() string {
+	s.File = ""
+	return fmt.Sprintf("%+v", s)
+}
+
 // Check refuses settings that are out of range or do not go together.
 func (s Subset) Check() error {
 	errs := []error{registry.Check(&s, (*Subset).Bind)}

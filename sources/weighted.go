@@ -48,6 +48,12 @@ func (w *Weighted) Bind(f *registry.Fields) {
 	f.Int64(&w.Count, "count", 0, "draws an epoch; 0: as many as the source has samples", registry.Min(0))
 }
 
+// Stream is all but where the file lies: the fingerprint tells what is in it.
+func (w Weighted) Stream() string {
+	w.Weights = ""
+	return fmt.Sprintf("%+v", w)
+}
+
 // Check refuses settings that are out of range or do not go together.
 func (w Weighted) Check() error {
 	if w.Weight == nil {
