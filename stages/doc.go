@@ -1,5 +1,5 @@
 // Package stages holds the steps between a source and a sink: decoding, cropping, scaling, flipping, normalizing,
-// collating, and delays for experiments.
+// collating, what is done to fields of any kind (filter, select, rename, flat_map), and delays for experiments.
 //
 //	pics  := graph.Via(files, "decode", stages.DecodeImage{}, graph.Workers(8))
 //	crops := graph.Via(pics, "crop", stages.RandomResizedCrop{Size: 224})

@@ -53,3 +53,30 @@ func Example() {
 	// 2×3×24×24 [3 4]
 	// <nil>
 }
+
+func ExampleFilter() {
+	p := graph.New("wide")
+	pics := graph.Via(graph.From(p, "read", pictures{}), "decode", stages.DecodeImage{})
+	wide := graph.Via(pics, "wide", stages.Filter{Field: "image", Measure: "width", Op: "ge", Value: []float64{42}})
+	named := graph.Via(wide, "rename", stages.Rename{Fields: []string{"label"}, To: []string{"number"}})
+	out := graph.Output(graph.Via(named, "select", stages.Select{Fields: []string{"number"}}), "take")
+
+	run, err := p.Start(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for s, err := range out.All(run) {
+		if err != nil {
+			fmt.Println(err)
+			break
+		}
+		fmt.Println(s.Key(), s.Len(), s.Get("number").Int())
+	}
+	fmt.Println(run.Wait(), run.Snapshot().Stages[2].Filtered)
+	// Output:
+	// picture 2 1 2
+	// picture 3 1 3
+	// picture 4 1 4
+	// <nil> 2
+}

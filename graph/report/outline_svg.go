@@ -20,10 +20,10 @@ const (
 // spot is where a stage stands.
 type spot struct {
 	graph.OutlineStage
-	row, depth int
-	x, y, h    float64 // left, top, height
-	text       []string
-	carries    []string
+	row     int
+	x, y, h float64 // left, top, height
+	text    []string
+	carries []string
 }
 
 func (s *spot) middle() float64 { return s.x + svgBox/2 }
