@@ -48,7 +48,7 @@ type Edge[T any] struct {
 	order   order[T]
 
 	takers  list
-	putters list
+	putters queue
 	slabs   list
 
 	starving atomic.Int32

@@ -100,18 +100,17 @@ func (e *Edge[T]) admits(w *Waiter) bool {
 	return room-e.count >= min(w.need, max(1, room/2))
 }
 
+// wakePutters wakes those who have something to do now, lowest ordinal first: if that one has not, none above it has.
+// Where order is not kept all wait for the same room, so no more are woken than it holds.
 func (e *Edge[T]) wakePutters() {
-	k := 0
-	for _, w := range e.putters {
-		if e.aborted || e.ended || e.admits(w) {
-			w.Wake()
-		} else {
-			e.putters[k] = w
-			k++
+	room := e.room() - e.count
+	for len(e.putters) > 0 && (e.aborted || e.ended || e.admits(e.putters[0])) {
+		w := e.putters.pop()
+		w.Wake()
+		if room -= w.need; room <= 0 && !e.cfg.Ordered && !e.aborted && !e.ended {
+			return
 		}
 	}
-	clear(e.putters[k:])
-	e.putters = e.putters[:k]
 }
 
 // Put hands a part over. It takes the cells: p.Cells is empty afterwards, perhaps with other memory. k is the length

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"runtime"
 	"sync/atomic"
 
 	"github.com/penstock-go/penstock/graph/internal/meter"
@@ -51,6 +52,14 @@ func (e *Edge[T]) Take(t *Taker[T], clock *meter.Clock, k int, now int64) (s Sli
 			e.slabs.push(w)
 		} else if e.ended && e.held == 0 {
 			break
+		} else if !s.Waited {
+			// Others are let run first: what they put then is taken at once, which saves both sides a parking for each item
+			// where many workers share few cores.
+			s.Waited = true
+			e.mu.Unlock()
+			runtime.Gosched()
+			e.mu.Lock()
+			continue
 		} else {
 			e.takers.push(w)
 		}

@@ -68,6 +68,51 @@ func (l *list) wakeOne() bool {
 	return true
 }
 
+// queue is a heap of workers that want to put, the lowest ordinal first: with a thousand of them waiting, looking at each
+// whenever one place is free would take longer than the work.
+type queue []*Waiter
+
+func (q *queue) push(w *Waiter) {
+	h := append(*q, w)
+	for i := len(h) - 1; i > 0; {
+		up := (i - 1) / 2
+		if h[up].lo <= h[i].lo {
+			break
+		}
+		h[up], h[i] = h[i], h[up]
+		i = up
+	}
+	*q = h
+}
+
+func (q *queue) pop() *Waiter {
+	h := *q
+	first, last := h[0], len(h)-1
+	h[0], h[last] = h[last], nil
+	h = h[:last]
+	for i := 0; ; {
+		least := i
+		for _, child := range [2]int{2*i + 1, 2*i + 2} {
+			if child < len(h) && h[child].lo < h[least].lo {
+				least = child
+			}
+		}
+		if least == i {
+			break
+		}
+		h[least], h[i] = h[i], h[least]
+		i = least
+	}
+	*q = h
+	return first
+}
+
+func (q *queue) wakeAll() {
+	for len(*q) > 0 {
+		q.pop().Wake()
+	}
+}
+
 func (l *list) wakeAll() {
 	for l.wakeOne() {
 	}
