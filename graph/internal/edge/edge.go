@@ -11,7 +11,7 @@ import (
 const (
 	MaxSlice = 256
 	fewSlice = 16
-	maxHeld  = 2048
+	maxHeld  = 1024
 )
 
 // Config is how an edge is made. Buffer and Window are in items; 0 is auto: they then follow the length k of the

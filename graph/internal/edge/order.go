@@ -88,10 +88,18 @@ func (e *Edge[T]) far() int64 {
 	return o.far
 }
 
+// crowded says that enough parts are kept, where the window is auto: it is counted in items, but each part has memory of
+// its own, and parts may be of one item each.
+func (e *Edge[T]) crowded() bool {
+	return e.cfg.Window == 0 && e.order.pending >= max(minParts, 2*e.cfg.Producers)
+}
+
+const minParts = 64
+
 // admits says whether a producer with this work has something to do now.
 func (e *Edge[T]) admits(w *Waiter) bool {
 	if e.cfg.Ordered && w.lo != e.order.next {
-		return w.lo+w.n <= e.far()
+		return w.lo+w.n <= e.far() && !e.crowded()
 	}
 	if !e.cfg.Ordered && w.lo > e.order.next { // lo is the start of an epoch
 		return false
@@ -185,7 +193,7 @@ func (e *Edge[T]) putUnordered(p *Part[T], now int64) bool {
 // park keeps a part that is early, if the window has room for it. It swaps buffers with a recycled part.
 func (e *Edge[T]) park(p *Part[T], now int64, r *Put) bool {
 	o := &e.order
-	if p.Partial || p.Lo+p.N > e.far() {
+	if p.Partial || p.Lo+p.N > e.far() || e.crowded() {
 		if r.Window = true; o.stuck == 0 && !p.Partial {
 			o.stuck = now
 		}
