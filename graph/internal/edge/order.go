@@ -91,7 +91,7 @@ func (e *Edge[T]) far() int64 {
 // crowded says that enough parts are kept, where the window is auto: it is counted in items, but each part has memory of
 // its own, and parts may be of one item each.
 func (e *Edge[T]) crowded() bool {
-	return e.cfg.Window == 0 && e.order.pending >= max(minParts, 2*e.cfg.Producers)
+	return e.cfg.Window == 0 && e.order.pending >= max(minParts, 4*e.cfg.Producers)
 }
 
 const minParts = 64
