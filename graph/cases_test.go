@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/penstock-go/penstock/graph"
+	"github.com/penstock-go/penstock/graph/item"
 )
 
 // A straggler, item 0, takes a second: in order the rest waits for it, out of order it does not.
@@ -303,4 +304,30 @@ func openFiles() int {
 		return 0
 	}
 	return len(d)
+}
+
+// A stage may give its input up and make a new item: the slow one is named by what came out, for the input is gone, and
+// by its place where nothing came out.
+func TestSlowItemsAreNamedByWhatCameOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := graph.New("slowest")
+		src := graph.From(p, "src", samples{4, "in"}.source(), graph.Workers(1))
+		made := graph.Via(src, "made", graph.Map(func(s *item.Sample) (*item.Sample, error) {
+			n := s.Get("n").Int()
+			s.Release()
+			time.Sleep(time.Duration(n+1) * ms)
+			return item.NewSample(fmt.Sprintf("out%d", n)), nil
+		}), graph.Workers(1))
+		kept := graph.Via(made, "kept", graph.Filter(func(*item.Sample) (bool, error) { time.Sleep(ms); return false, nil }), graph.Workers(1))
+		out := graph.Output(kept, "out")
+		run, err := p.Start(t.Context())
+		require.NoError(t, err)
+		for range out.All(run) {
+		}
+		require.NoError(t, run.Wait())
+		s := run.Snapshot()
+		require.Equal(t, "out3", s.Stages[1].Slowest[0].Key)
+		require.Equal(t, 4*ms, s.Stages[1].Slowest[0].Time)
+		require.Contains(t, []string{"#0", "#1", "#2", "#3"}, s.Stages[2].Slowest[0].Key)
+	})
 }

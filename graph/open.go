@@ -103,7 +103,8 @@ func openStage[A, B any](b *builder, n *node, st Stage[A, B]) error {
 		Drop:     hin.dropQuietly,
 		Wrap:     wrapper(b, s, &hin, "process"),
 		WrapOpen: func(worker int, op string, err error) error { return b.wrapOpen(s, worker, op, err) },
-		Key:      hin.keyOf,
+		Key:      hout.keyOf,
+		PlaceKey: hin.placeKey,
 	}
 	finish(b, s, &hout, &e.Finish, &e.Hash)
 	b.launch(func() { e.Start(b.eng) })

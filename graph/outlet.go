@@ -237,9 +237,6 @@ func (o *typedOutlet[T]) yieldError(yield func(T, error) bool) {
 	yield(none, o.failed)
 }
 
-// stop and finish implement outlet.
-func (o *typedOutlet[T]) stop() { o.r.eng.Drain() }
-
 // finish drops what the consumer left: all goroutines have ended.
 func (o *typedOutlet[T]) finish() {
 	o.giveBack()

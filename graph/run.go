@@ -50,7 +50,6 @@ type outlet interface {
 	read() outletStats
 	state() State
 	waiting() bool
-	stop()
 	finish()
 }
 

@@ -127,7 +127,8 @@ func sourceStage[T any](b *builder, s *stageRun, in *edge.Edge[struct{}], read f
 		Drop:     hin.drop,
 		Wrap:     wrap,
 		WrapOpen: func(worker int, op string, err error) error { return b.wrapOpen(s, worker, op, err) },
-		Key:      hin.keyOf,
+		Key:      hout.keyOf,
+		PlaceKey: hin.placeKey,
 	}
 	finish(b, s, &hout, &e.Finish, &e.Hash)
 	if hout.bytes == nil {

@@ -18,8 +18,6 @@ type Reader[T any] struct {
 	Len int64
 	// At reads the item of an index. It is called by many workers at once, in the order of the sampler.
 	At func(c *Call, index int64) (T, error)
-	// Size, if set, tells how many bytes are stored for an index, before they are read. 0 is unknown.
-	Size func(index int64) int64
 	// Label, if set, tells the class of an index, from 0, without reading it; -1 is none. Samplers go by it.
 	Label func(index int64) int64
 

@@ -210,9 +210,6 @@ func joined[T any](all []graph.Reader[T]) (graph.Reader[T], error) {
 			r, k := find(i)
 			return r.At(c, k)
 		}
-		if every(all, func(r graph.Reader[T]) bool { return r.Size != nil }) {
-			out.Size = func(i int64) int64 { r, k := find(i); return r.Size(k) }
-		}
 		if every(all, func(r graph.Reader[T]) bool { return r.Label != nil }) {
 			out.Label = func(i int64) int64 { r, k := find(i); return r.Label(k) }
 		}
@@ -255,7 +252,7 @@ func workersOf[T any](ctx context.Context, all []graph.Reader[T]) ([]graph.Reade
 			return r, nil
 		}
 		w, err := r.NewWorker(ctx)
-		w.Len, w.Splits, w.Size, w.Label, w.NewWorker = r.Len, r.Splits, r.Size, r.Label, nil
+		w.Len, w.Splits, w.Label, w.NewWorker = r.Len, r.Splits, r.Label, nil
 		return w, err
 	})
 }

@@ -102,14 +102,6 @@ func (w Windows) reader(r graph.Reader[*item.Sample]) graph.Reader[*item.Sample]
 		Len: (r.Len-int64(w.Length))/int64(w.Stride) + 1, Close: r.Close, Fingerprint: r.Fingerprint,
 		At: func(c *graph.Call, i int64) (*item.Sample, error) { return w.read(c, r, i*int64(w.Stride)) },
 	}
-	if r.Size != nil {
-		out.Size = func(i int64) (sum int64) {
-			for k := range int64(w.Length) {
-				sum += r.Size(i*int64(w.Stride) + k)
-			}
-			return sum
-		}
-	}
 	if r.NewWorker != nil {
 		out.NewWorker = func(ctx context.Context) (graph.Reader[*item.Sample], error) {
 			mine, err := r.NewWorker(ctx)

@@ -24,7 +24,7 @@ func (series) Schema(item.Schema) (item.Schema, error) {
 }
 
 func (s series) Open(context.Context, *graph.Env) (graph.Reader[*item.Sample], error) {
-	return graph.Reader[*item.Sample]{Len: s.n, Size: func(i int64) int64 { return i }, At: func(c *graph.Call, i int64) (*item.Sample, error) {
+	return graph.Reader[*item.Sample]{Len: s.n, At: func(c *graph.Call, i int64) (*item.Sample, error) {
 		out := item.NewSample(indexKey(i))
 		out.Set("t", item.Int(i))
 		out.Set("x", item.Float(float64(i)/2))

@@ -154,9 +154,6 @@ func zipped[A, B, C any](a graph.Reader[A], b graph.Reader[B], join func(A, B) (
 		return out, fmt.Errorf("zip: one source has %d items and another %d; they must be equal", a.Len, b.Len)
 	}
 	out.At = func(c *graph.Call, i int64) (C, error) { return both(c, i, a, b, join) }
-	if a.Size != nil && b.Size != nil {
-		out.Size = func(i int64) int64 { return a.Size(i) + b.Size(i) }
-	}
 	if a.NewWorker != nil || b.NewWorker != nil {
 		out.NewWorker = func(ctx context.Context) (graph.Reader[C], error) {
 			as, err := workersOf(ctx, []graph.Reader[A]{a})

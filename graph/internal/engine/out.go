@@ -27,7 +27,6 @@ type Out[B any] struct {
 	trails    []*meter.Trail
 	arena     []meter.Trail
 	dead      bool
-	slowKey   string
 	idle      int64 // waits while streaming
 }
 
@@ -37,7 +36,7 @@ func (o *Out[B]) begin(st *meter.Stage, lo, epochLo, took int64, fresh bool) {
 	o.stage, o.first, o.lo, o.epochLo, o.took, o.fresh = st, lo, lo, epochLo, took, fresh
 	o.trail, o.trails = nil, o.trails[:0]
 	o.Cur, o.Marks, o.Done, o.Filtered, o.Skips = 0, 0, 0, 0, 0
-	o.dead, o.slowKey, o.idle = false, "", 0
+	o.dead, o.idle = false, 0
 }
 
 // Hurry says that everyone downstream has been idle for long: stop after this item.
@@ -62,9 +61,6 @@ func (o *Out[B]) Stream() bool {
 	}
 	return !o.dead
 }
-
-// KeyOfSlow names the slice in the list of the slowest, where the input is gone by then.
-func (o *Out[B]) KeyOfSlow(key string) { o.slowKey = key }
 
 // trailOf gives the trail for items that came by prev: one for each slice and distinct upstream trail.
 func (o *Out[B]) trailOf(prev *meter.Trail) *meter.Trail {

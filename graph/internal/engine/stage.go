@@ -28,8 +28,9 @@ type Stage[A, B any] struct {
 	Wrap func(worker int, c *edge.Cell[A], err error) error
 	// WrapOpen makes the error of opening or closing.
 	WrapOpen func(worker int, op string, err error) error
-	// Key names an input in the list of the slowest.
-	Key func(*edge.Cell[A]) string
+	// Key names an item by an output in the list of the slowest, PlaceKey one without outputs.
+	Key      func(*edge.Cell[B]) string
+	PlaceKey func(*edge.Tag) string
 	// Hash, if set, hashes outputs on their way out.
 	Hash func(*edge.Cell[B])
 	// Finish, if set, sees each output on its way out: for sizes.
@@ -210,16 +211,12 @@ func (w *worker[A, B]) account(in []edge.Cell[A], took int64) {
 	}
 }
 
+// slowKey names the only item of a slice by its output: the input may be gone by now, and be another item already.
 func (w *worker[A, B]) slowKey(in []edge.Cell[A]) string {
-	if w.out.slowKey != "" {
-		return w.out.slowKey
+	if c := w.out.cells; len(c) > 0 && !c[0].Skipped() {
+		return w.s.Key(&c[0])
 	}
-	for i := range in {
-		if !in[i].Skipped() {
-			return w.s.Key(&in[i])
-		}
-	}
-	return ""
+	return w.s.PlaceKey(&in[0].Tag)
 }
 
 // adapt chooses the length of the next slice: at most double, down at once. After a slice far above the usual time the
