@@ -23,7 +23,11 @@ type StageError struct {
 // Error is `pipeline "flowers", stage "decode": cat.jpg: the picture is cut short`.
 func (e *StageError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "pipeline %q, stage %q: ", e.Pipeline, e.Stage)
+	fmt.Fprintf(&b, "pipeline %q", e.Pipeline)
+	if e.Stage != "" { // it is about the whole pipeline otherwise
+		fmt.Fprintf(&b, ", stage %q", e.Stage)
+	}
+	b.WriteString(": ")
 	if e.Key != "" {
 		fmt.Fprintf(&b, "%s: ", e.Key)
 	} else if e.Op != "" && e.Op != "process" {

@@ -246,6 +246,7 @@ func TestStateOfAnotherStreamIsRefusedWithWhatChanged(t *testing.T) {
 	p := graph.New("plain", graph.Seed(5), graph.Epochs(3), graph.Resume(st, false))
 	graph.Output(graph.From(p, "read", samples{17, "a"}.source(), graph.Sampler(rotated{6})), "out")
 	_, err = p.Start(t.Context())
+	require.ErrorContains(t, err, `pipeline "plain": resume: the state does not fit; what has changed:`)
 	require.ErrorContains(t, err, "was: seed 4")
 	require.ErrorContains(t, err, "is:  seed 5")
 	require.ErrorContains(t, err, "{By:6}")
