@@ -70,7 +70,10 @@ func ParseState(data []byte) (s State, err error) {
 	if s.Epoch < 0 || s.Batches < 0 || s.Epoch > 1<<31-1 {
 		return State{}, errors.New("not a state: a number is out of range")
 	}
-	for _, x := range s.Sources {
+	for i, x := range s.Sources {
+		if len(x.Child) == 0 {
+			s.Sources[i].Child = nil // an empty list and none mean the same
+		}
 		if x.Place < 0 || x.Len < 0 || x.Place > x.Len || x.Order < 0 || len(x.Child) > 64 || slices.ContainsFunc(x.Child, func(c int) bool { return c < 0 }) {
 			return State{}, fmt.Errorf("not a state: source %q is out of range", x.ID)
 		}

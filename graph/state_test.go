@@ -320,6 +320,7 @@ func TestDeliveriesAreCountedWhenTheConsumerIsDoneWithThem(t *testing.T) {
 
 func FuzzParseState(f *testing.F) {
 	f.Add([]byte(`{"version":1,"epoch":2,"sources":[{"id":"a","len":3,"place":1,"child":[0,1],"order":2}]}`))
+	f.Add([]byte(`{"version":1,"sources":[{"id":"a","len":1,"child":[]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := graph.ParseState(data)
 		if err != nil {
