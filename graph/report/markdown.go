@@ -14,16 +14,16 @@ func Markdown(s graph.Snapshot) string {
 	fmt.Fprintf(&b, "# %s\n\n**%s**\n\n", escape(plain(j.s.Pipeline)), escape(j.v.Sentence))
 	b.WriteString(escape(strings.TrimSpace(j.head())) + "\n")
 	if len(j.s.Stages) > 0 {
-		b.WriteString("\n## Stages\n\n" + j.stageRows().markdown())
+		b.WriteString("\n## Stages\n\n" + j.stageRows().Markdown())
 	}
 	if len(j.blame) > 0 {
 		fmt.Fprintf(&b, "\n## Why %s waited\n\n", escape(name(j.sink())))
-		g := grid{left: []bool{true, true}}
-		g.add("stage", "cause", "time", "share of "+j.phaseWord())
+		g := grid{Left: []bool{true, true}}
+		g.Add("stage", "cause", "time", "share of "+j.phaseWord())
 		for _, c := range j.blame {
-			g.add(escape(who(c.stage)), c.words(), seconds(c.time), percent(c.share))
+			g.Add(escape(who(c.stage)), c.words(), seconds(c.time), percent(c.share))
 		}
-		b.WriteString(g.markdown())
+		b.WriteString(g.Markdown())
 	}
 	j.list(&b, "What this rests on", j.v.Evidence)
 	var items []string
@@ -53,8 +53,8 @@ func (j *judge) list(b *strings.Builder, head string, lines []string) {
 
 // stageRows is the table of stages with one line as head.
 func (j *judge) stageRows() *grid {
-	g := &grid{left: []bool{true, true}}
-	g.add("stage", "kind", "workers", "items in", "items out", "wait in", "busy", "wait out", "mean", "p95",
+	g := &grid{Left: []bool{true, true}}
+	g.Add("stage", "kind", "workers", "items in", "items out", "wait in", "busy", "wait out", "mean", "p95",
 		"can do, samples/s", "queue")
 	for i := range j.m.all {
 		cells := j.row(i)
@@ -66,7 +66,7 @@ func (j *judge) stageRows() *grid {
 		case "+":
 			cells[0] = "+ " + cells[0]
 		}
-		g.rows = append(g.rows, cells)
+		g.Rows = append(g.Rows, cells)
 	}
 	return g
 }

@@ -17,7 +17,7 @@ func (j *judge) waits() string {
 		return ""
 	}
 	text := fmt.Sprintf("Why %s waited, %s in all:\n", name(j.sink()), duration(k.Wait))
-	g := grid{left: []bool{true, false, true, true, false, false, true}}
+	g := grid{Left: []bool{true, false, true, true, false, false, true}}
 	longest := 0.0
 	for _, phase := range []string{graph.PhaseSteady, graph.PhaseStartup, graph.PhaseEpochEdge} {
 		for _, c := range j.m.charges(&j.s, phase) {
@@ -27,7 +27,7 @@ func (j *judge) waits() string {
 	j.phase(&g, longest, graph.PhaseSteady, "steady", k.Steady, 8)
 	j.phase(&g, longest, graph.PhaseStartup, "start", k.Startup, 3)
 	j.phase(&g, longest, graph.PhaseEpochEdge, "epoch edges", k.EpochEdge, 3)
-	return text + g.render("  ")
+	return text + g.Render("  ")
 }
 
 // phase adds the blame of one phase: most lines of it, and the rest in one. Bars compare times, of all phases.
@@ -47,15 +47,15 @@ func (j *judge) phase(g *grid, longest float64, phase, word string, total time.D
 		if c.stage != "" {
 			id = clip(plain(c.stage), 20)
 		}
-		g.rows = append(g.rows, append(first, id, clip(c.words(), 24), tight(seconds(c.time)), tight(percent(c.share)),
+		g.Rows = append(g.Rows, append(first, id, clip(c.words(), 24), tight(seconds(c.time)), tight(percent(c.share)),
 			bar(c.time/longest)))
 		first = []string{"", ""}
 	}
 	if share := ratio(rest, total.Seconds()); share != nil && *share >= 0.01 {
-		g.add("", "", "others", "", tight(seconds(rest)), tight(percent(*share)), bar(rest/longest))
+		g.Add("", "", "others", "", tight(seconds(rest)), tight(percent(*share)), bar(rest/longest))
 	}
 	if len(all) == 0 {
-		g.rows = append(g.rows, first)
+		g.Rows = append(g.Rows, first)
 	}
 }
 
@@ -106,12 +106,12 @@ func (j *judge) slowest() string {
 	if len(all) == 0 {
 		return ""
 	}
-	g := grid{left: []bool{true, false, false, true}}
+	g := grid{Left: []bool{true, false, false, true}}
 	for _, x := range all {
-		g.add(clip(plain(x.stage.ID), 24), tight(duration(x.item.Time)), digits(x.times, 2)+" x the mean",
+		g.Add(clip(plain(x.stage.ID), 24), tight(duration(x.item.Time)), digits(x.times, 2)+" x the mean",
 			clip(plain(x.item.Key), 44))
 	}
-	return "Slowest items:\n" + g.render("  ")
+	return "Slowest items:\n" + g.Render("  ")
 }
 
 // lost counts what did not come through, stage by stage.
@@ -207,12 +207,12 @@ func (j *judge) epochs() string {
 	if len(all) < 2 {
 		return ""
 	}
-	g := grid{left: []bool{}}
-	g.add("epoch", "samples", "time", "samples/s", "gap before", "peak memory")
+	g := grid{Left: []bool{}}
+	g.Add("epoch", "samples", "time", "samples/s", "gap before", "peak memory")
 	for i, e := range all {
 		if len(all) > 8 && i >= 3 && i < len(all)-3 {
 			if i == 3 {
-				g.add("...")
+				g.Add("...")
 			}
 			continue
 		}
@@ -226,9 +226,9 @@ func (j *judge) epochs() string {
 		if e.PeakRSS > 0 {
 			rss = size(e.PeakRSS)
 		}
-		g.add(count(e.Epoch), count(e.Samples), duration(e.Elapsed), speed, gap, rss)
+		g.Add(count(e.Epoch), count(e.Samples), duration(e.Elapsed), speed, gap, rss)
 	}
-	return "Epochs:\n" + g.render("  ")
+	return "Epochs:\n" + g.Render("  ")
 }
 
 func (j *judge) memory() string {

@@ -69,15 +69,15 @@ func (j *judge) where() string {
 
 // stages is the table with one line a stage.
 func (j *judge) stages() string {
-	g := grid{left: []bool{true, true, true}}
-	g.add("", "", "", "", "items", "items", "wait", "", "wait", "time", "time", "can", "queue")
-	g.add("", "stage", "kind", "workers", "in", "out", "in", "busy", "out", "mean", "p95", "do/s", "items")
+	g := grid{Left: []bool{true, true, true}}
+	g.Add("", "", "", "", "items", "items", "wait", "", "wait", "time", "time", "can", "queue")
+	g.Add("", "stage", "kind", "workers", "in", "out", "in", "busy", "out", "mean", "p95", "do/s", "items")
 	fused := false
 	for i := range j.m.all {
-		g.rows = append(g.rows, j.row(i))
+		g.Rows = append(g.Rows, j.row(i))
 		fused = fused || j.m.all[i].stage.FusedInto != ""
 	}
-	g.fit(width, map[int]int{1: 8, 2: 5}, 2, 1)
+	g.Fit(width, map[int]int{1: 8, 2: 5}, 2, 1)
 	unit := "items"
 	if j.m.samples > 0 {
 		unit = "samples"
@@ -90,7 +90,7 @@ func (j *judge) stages() string {
 	if fused {
 		notes += " + runs inside the stage it follows, which has its times."
 	}
-	return g.render("") + wrap(notes, "", "", width)
+	return g.Render("") + wrap(notes, "", "", width)
 }
 
 func (j *judge) row(i int) []string {

@@ -1,4 +1,4 @@
-package report
+package words
 
 import (
 	"slices"
@@ -6,29 +6,30 @@ import (
 	"unicode/utf8"
 )
 
-// width is the longest line of a text report.
-const width = 100
+// Width is the longest line of a text report.
+const Width = 100
 
-// grid is a table of aligned columns, two spaces apart.
-type grid struct {
-	left []bool // columns that are aligned to the left; the others to the right
-	rows [][]string
+// Grid is a table of aligned columns, two spaces apart.
+type Grid struct {
+	Left []bool // columns that are aligned to the left; the others to the right
+	Rows [][]string
 }
 
-func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
+// Add appends a row.
+func (g *Grid) Add(cells ...string) { g.Rows = append(g.Rows, cells) }
 
-// String renders the grid. Every line begins with indent; spaces at ends are cut off.
-func (g *grid) render(indent string) string {
+// Render renders the grid. Every line begins with indent; spaces at ends are cut off.
+func (g *Grid) Render(indent string) string {
 	var b strings.Builder
 	w := g.widths()
-	for _, row := range g.rows {
+	for _, row := range g.Rows {
 		line := indent
 		for i, cell := range row {
 			if i > 0 {
 				line += "  "
 			}
 			pad := strings.Repeat(" ", w[i]-utf8.RuneCountInString(cell))
-			if i < len(g.left) && g.left[i] {
+			if i < len(g.Left) && g.Left[i] {
 				line += cell + pad
 			} else {
 				line += pad + cell
@@ -39,9 +40,9 @@ func (g *grid) render(indent string) string {
 	return b.String()
 }
 
-func (g *grid) widths() []int {
+func (g *Grid) widths() []int {
 	var w []int
-	for _, row := range g.rows {
+	for _, row := range g.Rows {
 		for i, cell := range row {
 			if i == len(w) {
 				w = append(w, 0)
@@ -52,8 +53,8 @@ func (g *grid) widths() []int {
 	return w
 }
 
-// fit clips columns, in this order and each to its least width, until a line is at most room wide.
-func (g *grid) fit(room int, least map[int]int, order ...int) {
+// Fit clips columns, in this order and each to its least width, until a line is at most room wide.
+func (g *Grid) Fit(room int, least map[int]int, order ...int) {
 	for _, col := range order {
 		w := g.widths()
 		total := 2 * (len(w) - 1)
@@ -64,16 +65,16 @@ func (g *grid) fit(room int, least map[int]int, order ...int) {
 			return
 		}
 		to := max(least[col], w[col]-(total-room))
-		for _, row := range g.rows {
-			row[col] = clip(row[col], to)
+		for _, row := range g.Rows {
+			row[col] = Clip(row[col], to)
 		}
 	}
 }
 
-// markdown renders the grid as a table; its first row is the head.
-func (g *grid) markdown() string {
+// Markdown renders the grid as a table; its first row is the head.
+func (g *Grid) Markdown() string {
 	var b strings.Builder
-	for i, row := range g.rows {
+	for i, row := range g.Rows {
 		cells := slices.Clone(row)
 		for k := range cells {
 			cells[k] = strings.ReplaceAll(cells[k], "|", `\|`)
@@ -83,7 +84,7 @@ func (g *grid) markdown() string {
 			continue
 		}
 		for k := range row {
-			if k < len(g.left) && g.left[k] {
+			if k < len(g.Left) && g.Left[k] {
 				b.WriteString("|:---")
 			} else {
 				b.WriteString("|---:")
