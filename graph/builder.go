@@ -43,6 +43,7 @@ type stageRun struct {
 	size     int // of a group
 	least    int // outputs of a group that stages below must be able to hold
 	more     func(slabs int)
+	slabs    func() int
 	slabbed  bool // its outputs hold slabs
 	source   int  // number of a source
 	iterable bool

@@ -74,6 +74,7 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 		Key: h.keyOf,
 	}
 	s.more = func(slabs int) { e.Slabs += slabs }
+	s.slabs = e.Most
 	if b.resume != nil {
 		e.FirstEpoch, e.FirstNumber = int32(b.resume.Epoch), b.resume.Batches
 	}

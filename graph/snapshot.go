@@ -80,6 +80,14 @@ type SinkStats struct {
 type Distribution struct {
 	Count                    int64
 	Mean, P50, P95, P99, Max time.Duration
+	Buckets                  []Bucket // lowest first; those without a time are left out
+}
+
+// Bucket is how many times of a distribution lie above the bucket before and at or below Upto, which is one of them.
+// Buckets are a sixteenth of an octave wide.
+type Bucket struct {
+	Upto  time.Duration
+	Count int64
 }
 
 // Causes of a wait.
@@ -119,6 +127,8 @@ type StageStats struct {
 	WindowAuto        bool
 	Order             string // "input" or "completion"
 	From              []string
+	Group             int // inputs of one output; 0: no group
+	Slabs             int // outputs that there may be at once; 0: no group, or without limit
 	ItemsIn, ItemsOut int64
 	Filtered          int64
 	Skipped           int64

@@ -115,6 +115,9 @@ func distribution(h meter.Summary) Distribution {
 	if h.Count > 0 {
 		d.Mean = time.Duration(h.Sum / h.Count)
 	}
+	for _, b := range h.Buckets {
+		d.Buckets = append(d.Buckets, Bucket{time.Duration(b.Upto), b.Count})
+	}
 	return d
 }
 
@@ -129,6 +132,9 @@ func (r *Run) stageStats(st *stageRun, e edge.Stats) StageStats {
 		Skipped: m.Skipped.Load(), StandIns: m.StandIns.Load(), Dropped: m.Dropped.Load(), Failed: m.Failed.Load(), Retried: m.Retried.Load(), Timeout: n.opts.timeout, Abandoned: m.Abandoned.Load(), InFlight: m.Lost.Load(),
 		WaitIn: time.Duration(t.WaitIn), Busy: time.Duration(t.Busy), WaitOut: time.Duration(t.WaitOut), Lifetime: time.Duration(t.Lifetime),
 		Service: distribution(h), Resolution: "item", Open: st.opened,
+	}
+	if x.Group = st.size; st.slabs != nil {
+		x.Slabs = st.slabs()
 	}
 	if n.opts.order != "" {
 		x.Order = string(n.opts.order)

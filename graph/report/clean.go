@@ -89,7 +89,7 @@ func (c *cleaner) stage(st *graph.StageStats) {
 	c.number(at+".queue.mean", &st.Queue.Mean)
 	c.share(at+".queue.occupancy", &st.Queue.Occupancy)
 	c.maybe(at+".bytes_out", &st.BytesOut)
-	c.settings(at, &st.Workers, &st.Buffer, &st.Window)
+	c.settings(at, &st.Workers, &st.Buffer, &st.Window, &st.Group, &st.Slabs)
 	st.Phases = slices.Clone(st.Phases)
 	for i := range st.Phases {
 		c.time(&st.Phases[i].Busy, at+".phases")
@@ -116,6 +116,11 @@ func (c *cleaner) distribution(name string, d *graph.Distribution) {
 	c.counts(name, &d.Count)
 	for _, t := range []*time.Duration{&d.Mean, &d.P50, &d.P95, &d.P99, &d.Max} {
 		c.time(t, name)
+	}
+	d.Buckets = slices.Clone(d.Buckets)
+	for i := range d.Buckets {
+		c.counts(name+".buckets", &d.Buckets[i].Count)
+		c.time(&d.Buckets[i].Upto, name+".buckets")
 	}
 }
 

@@ -60,6 +60,8 @@ type totalsDoc struct {
 	Dropped          int64    `json:"dropped"`
 	Failed           int64    `json:"failed"`
 	Balanced         *bool    `json:"balanced"`
+	CPU              *float64 `json:"cpu_seconds"`      // null where it is not told
+	CPUWait          *float64 `json:"cpu_wait_seconds"` // null where it is not told, or nothing
 }
 
 type sinkDoc struct {
@@ -69,14 +71,22 @@ type sinkDoc struct {
 	DeviceWaitRatio *float64        `json:"device_wait_ratio"`
 	Waits           distributionDoc `json:"waits"`
 	Phases          phasesDoc       `json:"phases"`
+	SteadyItems     int64           `json:"steady_items"`
+	SteadyBusy      float64         `json:"steady_busy_seconds"`
 }
 
 type distributionDoc struct {
-	Mean *float64 `json:"mean"`
-	P50  *float64 `json:"p50"`
-	P95  *float64 `json:"p95"`
-	P99  *float64 `json:"p99"`
-	Max  *float64 `json:"max"`
+	Mean    *float64    `json:"mean"`
+	P50     *float64    `json:"p50"`
+	P95     *float64    `json:"p95"`
+	P99     *float64    `json:"p99"`
+	Max     *float64    `json:"max"`
+	Buckets []bucketDoc `json:"buckets"`
+}
+
+type bucketDoc struct {
+	Upto  float64 `json:"upto"`
+	Count int64   `json:"count"`
 }
 
 type phasesDoc struct {
@@ -96,6 +106,10 @@ type stageDoc struct {
 	ID          string     `json:"id"`
 	Kind        string     `json:"kind"`
 	Load        *string    `json:"load"`
+	From        []string   `json:"from"`
+	Order       *string    `json:"order"`
+	Group       *int       `json:"group"` // null: not a group
+	Slabs       *int       `json:"slabs"` // null: not a group
 	Workers     int        `json:"workers"`
 	Buffer      *int       `json:"buffer"`
 	Window      *int       `json:"window"`

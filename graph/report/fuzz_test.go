@@ -40,7 +40,8 @@ func (h hostile) float() *float64 {
 }
 
 func (h hostile) distribution() graph.Distribution {
-	return graph.Distribution{Count: h.count(), Mean: h.time(), P50: h.time(), P95: h.time(), P99: h.time(), Max: h.time()}
+	return graph.Distribution{Count: h.count(), Mean: h.time(), P50: h.time(), P95: h.time(), P99: h.time(), Max: h.time(),
+		Buckets: []graph.Bucket{{Upto: h.time(), Count: h.count()}}}
 }
 
 func (h hostile) pick(all ...string) string { return all[h.IntN(len(all))] }

@@ -86,7 +86,7 @@ func totalsOf(s *graph.Snapshot) totalsDoc {
 		SamplesPerSecond: ratio(float64(t.Samples), t.Elapsed.Seconds()),
 		BatchesPerSecond: ratio(float64(t.Batches), t.Elapsed.Seconds()),
 		FirstBatch:       inSeconds(t.FirstBatch), Skipped: t.Skipped, StandIns: t.StandIns, Padded: t.Padded,
-		Dropped: t.Dropped, Failed: t.Failed}
+		Dropped: t.Dropped, Failed: t.Failed, CPU: positive(s.CPU.Seconds()), CPUWait: positive(s.CPUWait.Seconds())}
 	if !s.Running {
 		d.Balanced = &t.Balanced
 	}
@@ -96,16 +96,21 @@ func totalsOf(s *graph.Snapshot) totalsDoc {
 func sinkOf(k graph.SinkStats) sinkDoc {
 	d := sinkDoc{Wait: k.Wait.Seconds(), Busy: k.Busy.Seconds(), WaitRatio: k.WaitRatio, DeviceWaitRatio: k.DeviceWaitRatio}
 	d.Waits = distributionOf(k.Waits)
+	d.SteadyItems, d.SteadyBusy = k.SteadyItems, k.SteadyBusy.Seconds()
 	d.Phases = phasesDoc{k.Startup.Seconds(), k.Steady.Seconds(), k.EpochEdge.Seconds()}
 	return d
 }
 
 func distributionOf(d graph.Distribution) distributionDoc {
+	buckets := make([]bucketDoc, len(d.Buckets))
+	for i, b := range d.Buckets {
+		buckets[i] = bucketDoc{b.Upto.Seconds(), b.Count}
+	}
 	if d.Count == 0 && d.Mean == 0 {
-		return distributionDoc{}
+		return distributionDoc{Buckets: buckets}
 	}
 	return distributionDoc{some(d.Mean.Seconds()), some(d.P50.Seconds()), some(d.P95.Seconds()), some(d.P99.Seconds()),
-		some(d.Max.Seconds())}
+		some(d.Max.Seconds()), buckets}
 }
 
 func blameOf(all []graph.Blame) []blameDoc {
@@ -126,7 +131,8 @@ func stagesOf(all []graph.StageStats) []stageDoc {
 
 // stageOf leaves out the times of a stage that was absorbed by another: they are that one's.
 func stageOf(st *graph.StageStats) stageDoc {
-	d := stageDoc{ID: st.ID, Kind: st.Kind, Load: text(string(st.Load)), Workers: st.Workers, Buffer: positive(st.Buffer),
+	d := stageDoc{ID: st.ID, Kind: st.Kind, Load: text(string(st.Load)), From: append([]string{}, st.From...),
+		Order: text(st.Order), Group: positive(st.Group), Slabs: positive(st.Slabs), Workers: st.Workers, Buffer: positive(st.Buffer),
 		Window: positive(st.Window), ItemsIn: st.ItemsIn, ItemsOut: st.ItemsOut, Skipped: st.Skipped,
 		StandIns: st.StandIns, Failed: st.Failed, Retried: st.Retried, InFlight: st.InFlight, BytesOut: st.BytesOut,
 		Queue: queueDoc{st.Queue.Mean, st.Queue.Occupancy}, FusedInto: text(st.FusedInto),
@@ -141,6 +147,7 @@ func stageOf(st *graph.StageStats) stageDoc {
 		d.Slowest = append(d.Slowest, slowDoc{x.Key, x.Time.Seconds()})
 	}
 	if st.FusedInto != "" {
+		d.Service.Buckets = []bucketDoc{}
 		return d
 	}
 	d.WaitIn, d.Busy, d.WaitOut = some(st.WaitIn.Seconds()), some(st.Busy.Seconds()), some(st.WaitOut.Seconds())

@@ -155,6 +155,12 @@ func (g *Group[A, B, M]) Keep(n int) {
 	g.In.WakeSlab()
 }
 
+// Most is how many outputs may be under way.
+func (g *Group[A, B, M]) Most() (n int) {
+	g.In.WithLock(func() { n = g.Slabs + g.g.extra })
+	return n
+}
+
 // Waiting says that a slab is wanted; Held then names the stage that held the output which was delivered last.
 func (g *Group[A, B, M]) Waiting() bool { return g.waiting.Load() }
 

@@ -51,15 +51,23 @@ func raise(m *atomic.Int64, v int64) {
 }
 
 // Summary is a histogram's reading.
-type Summary struct{ Count, Sum, P50, P95, P99, Max int64 }
+type Summary struct {
+	Count, Sum, P50, P95, P99, Max int64
+	Buckets                        []Bucket // that hold something, lowest first
+}
+
+// Bucket is a count of times and the largest of them.
+type Bucket struct{ Upto, Count int64 }
 
 // Read takes a summary. Called while others add, it may miss their last times.
 func (h *Histogram) Read() Summary {
 	s := Summary{Sum: h.sum.Load(), Max: h.max.Load()}
 	var counts [nbuckets]int64
 	for i := range h.buckets {
-		counts[i] = h.buckets[i].count.Load()
-		s.Count += counts[i]
+		if counts[i] = h.buckets[i].count.Load(); counts[i] > 0 {
+			s.Count += counts[i]
+			s.Buckets = append(s.Buckets, Bucket{h.buckets[i].max.Load(), counts[i]})
+		}
 	}
 	at := func(num, den int64) int64 {
 		rank, seen := (s.Count*num+den-1)/den, int64(0)

@@ -29,7 +29,8 @@ func TestPercentilesAreExactOrALittleHigh(t *testing.T) {
 		}
 		slices.Sort(all)
 		s := h.Read()
-		require.Equal(t, Summary{Count: 2000, Sum: sum, P50: s.P50, P95: s.P95, P99: s.P99, Max: all[1999]}, s)
+		require.Equal(t, Summary{Count: 2000, Sum: sum, P50: s.P50, P95: s.P95, P99: s.P99, Max: all[1999], Buckets: s.Buckets}, s)
+		require.Equal(t, int64(2000), inBuckets(s))
 		for _, p := range []struct {
 			got  int64
 			rank int
@@ -39,6 +40,18 @@ func TestPercentilesAreExactOrALittleHigh(t *testing.T) {
 			require.LessOrEqual(t, float64(p.got), 1.0625*float64(want)+1)
 		}
 	}
+}
+
+// inBuckets counts what the buckets hold; they are in order.
+func inBuckets(s Summary) (n int64) {
+	last := int64(-1)
+	for _, b := range s.Buckets {
+		if b.Upto <= last || b.Count < 1 {
+			return -1
+		}
+		last, n = b.Upto, n+b.Count
+	}
+	return n
 }
 
 func TestHistogramOfNothingAndOfMany(t *testing.T) {
