@@ -3,7 +3,6 @@ package sources
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -122,22 +121,11 @@ func (x *exclusion) plain(line []byte) error {
 }
 
 func (x *exclusion) record(line []byte) error {
-	var r struct {
-		Key   *string `json:"key"`
-		Bytes []byte  `json:"key_bytes"`
+	key, err := recordKey(line)
+	if err == nil {
+		x.keys[key] = false
 	}
-	if err := json.Unmarshal(line, &r); err != nil {
-		return fmt.Errorf("not a line of a quarantine file: %w", err)
-	}
-	switch {
-	case len(r.Bytes) > 0:
-		x.keys[string(r.Bytes)] = false
-	case r.Key != nil && *r.Key != "":
-		x.keys[*r.Key] = false
-	default:
-		return errors.New("not a line of a quarantine file: it has no key")
-	}
-	return nil
+	return err
 }
 
 // has says whether a key is left out. A nil exclusion leaves nothing out.
