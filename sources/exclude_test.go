@@ -61,10 +61,10 @@ func TestAQuarantineFileHasOneObjectALine(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, x.line("r"), "its last line is cut short")
 	for text, want := range map[string]string{
-		"{\"key\":\"a\"}\nb.jpg\n":     "line 2: not a line of a quarantine file: invalid character 'b' looking for beginning of value",
+		"{\"key\":\"a\"}\nb.jpg\n":     "line 2: not a line of a quarantine file: column 1: got 'b', wanted {",
 		"{\"key\":\"a\"}\n{\"k\":1}\n": "line 2: not a line of a quarantine file: it has no key",
 		"{\"key\":\"\"}\n":             "line 1: not a line of a quarantine file: it has no key",
-		"{\"key\":5}\n":                "line 1: not a line of a quarantine file: json: cannot unmarshal number into Go struct field .key of type string",
+		"{\"key\":5}\n":                "line 1: not a line of a quarantine file: column 8: got '5', wanted a string",
 	} {
 		_, err := parseExclusion(strings.NewReader(text))
 		assert.EqualError(t, err, want)

@@ -61,7 +61,7 @@ func (s Slow) Open(_ context.Context, env *graph.Env) (graph.Reader[*item.Sample
 				return nil, err
 			}
 			return makeNumbers(c, shape, seed, i), nil
-		}, Close: z.close}, nil
+		}}, nil
 	}
 	return perWorker(worker)
 }
@@ -81,43 +81,23 @@ func makeNumbers(c *graph.Call, shape item.Shape, seed uint64, i int64) *item.Sa
 	return out
 }
 
-// sleeper sleeps with one timer that it uses again. It belongs to one worker. It waits for the timer alone, which costs
-// a third of waiting for two channels; a cancelled context ends the sleep by moving the timer.
-type sleeper struct {
-	timer *time.Timer
-	ctx   context.Context // whose end moves the timer
-	stop  func() bool
-}
+// sleeper sleeps with one timer that it uses again. It belongs to one worker.
+type sleeper struct{ timer *time.Timer }
 
 func (z *sleeper) sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return context.Cause(ctx)
 	}
-	if z.ctx != ctx {
-		z.follow(ctx)
+	if z.timer == nil {
+		z.timer = time.NewTimer(d)
+	} else {
+		z.timer.Reset(d)
 	}
-	z.timer.Reset(d)
-	if ctx.Err() == nil { // the end of the context comes after this, or has moved nothing
-		<-z.timer.C
-	}
-	if ctx.Err() != nil {
+	select {
+	case <-z.timer.C:
+		return nil
+	case <-ctx.Done():
 		z.timer.Stop()
 		return context.Cause(ctx)
 	}
-	return nil
-}
-
-func (z *sleeper) follow(ctx context.Context) {
-	z.close()
-	timer := time.NewTimer(time.Hour)
-	z.timer, z.ctx = timer, ctx
-	z.stop = context.AfterFunc(ctx, func() { timer.Reset(0) })
-}
-
-func (z *sleeper) close() error {
-	if z.stop != nil {
-		z.stop()
-		z.timer.Stop()
-	}
-	return nil
 }
