@@ -47,8 +47,11 @@ type stageRun struct {
 	slabbed  bool // its outputs hold slabs
 	source   int  // number of a source
 	iterable bool
-	drops    bool // some of its inputs have no output, or several
-	stats    func() edge.Stats
+	drops    bool              // some of its inputs have no output, or several
+	stats    func() edge.Stats // of its output; a fused stage has those of the group it ends
+	behind   func() edge.Stats // of the queue that it puts into itself
+	depth    *meter.Depth      // of its output queue, guarded by locked
+	locked   func(func())
 	opened   time.Duration
 	sized    bool
 	slot     *slotter // of the group that reads its output

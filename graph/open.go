@@ -60,7 +60,7 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 		b.run.widen = append(b.run.widen, e.Widen)
 	}
 	b.edges[s.n.no] = e
-	s.stats = e.Stats
+	s.stats, s.behind, s.depth, s.locked = e.Stats, e.Stats, e.Depth(), e.WithLock
 	return e
 }
 

@@ -34,7 +34,9 @@ type Pipeline struct {
 	force      bool
 	watchAfter time.Duration
 	watchTell  func(string)
-	limit      int64 // deliveries; 0: none
+	watch      func(*Run)
+	keepLines  func(*Run) // nil: no timeline
+	limit      int64      // deliveries; 0: none
 
 	buffers item.Memory // instead of the engine's
 

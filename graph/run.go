@@ -30,6 +30,7 @@ type Run struct {
 	index   func(*edge.Tag) int64 // of an item in its source
 	outlet  outlet
 	stops   []func() error
+	lines   *lines // nil: no timeline is kept
 
 	cpu, cpuWait, pauses time.Duration // of the process at the start
 	once                 sync.Once
@@ -100,12 +101,15 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 	for _, f := range b.lates {
 		f()
 	}
+	if p.keepLines != nil {
+		p.keepLines(r)
+	}
 	for i := len(b.starts) - 1; i >= 0; i-- { // sink first: nothing is made before it can be taken
 		b.starts[i]()
 	}
 	if r.eng.Watched {
 		r.index = b.index
-		r.eng.Go(r.watch)
+		r.eng.Go(func() { p.watch(r) })
 	}
 	for _, pr := range p.Problems() {
 		if pr.Warn {

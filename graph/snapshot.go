@@ -18,7 +18,8 @@ type Snapshot struct {
 	Stages      []StageStats // in order of declaration; the sink last
 	Epochs      []EpochStats
 	Memory      MemoryStats
-	Digest      *string // nil: not computed, see Warnings
+	Timeline    *Timeline // nil: no time has passed
+	Digest      *string   // nil: not computed, see Warnings
 	DigestTime  time.Duration
 	GCPause     time.Duration
 	CPU         time.Duration // processor time of the process during the run

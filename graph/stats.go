@@ -70,6 +70,9 @@ func (r *Run) Snapshot() Snapshot {
 		}
 		s.Blame = append(s.Blame, x)
 	}
+	if r.lines != nil {
+		s.Timeline = r.lines.read(int64(s.Totals.Elapsed), s.Running)
+	}
 	s.Memory, s.Skips = r.memoryStats(), r.Skips()
 	r.mu.Lock()
 	defer r.mu.Unlock()

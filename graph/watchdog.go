@@ -16,7 +16,10 @@ import (
 // every queue, who waits for whom, the item that has been worked on longest, and the stacks of that stage's workers. It
 // tells again each time as long has passed. It changes nothing: see [Timeout] for that. It is off without this option.
 func Watchdog(after time.Duration, tell func(text string)) PipelineOption {
-	return func(p *Pipeline) { p.watchAfter, p.watchTell = after, tell }
+	return func(p *Pipeline) {
+		p.watchAfter, p.watchTell = after, tell
+		p.watch = (*Run).watch // not linked into a program without this option
+	}
 }
 
 // watch runs until the run ends.

@@ -63,7 +63,7 @@ type Edge[T any] struct {
 	Group  func(first []Cell[T], lo int64) int
 
 	stats Stats
-	seen  int64
+	depth meter.Depth
 }
 
 // given is a run of items that were taken and not begun.
@@ -142,15 +142,7 @@ func (e *Edge[T]) Bound() int {
 func (e *Edge[T]) Starving() bool { return e.starving.Load() != 0 }
 
 // account adds the time since the last change to the sums.
-func (e *Edge[T]) account(now int64) {
-	if d := now - e.seen; d > 0 {
-		e.stats.ItemTime += d * int64(e.count)
-		if e.count > 0 {
-			e.stats.FullTime += d
-		}
-		e.seen = now
-	}
-}
+func (e *Edge[T]) account(now int64) { e.depth.Account(now, e.count) }
 
 // grow makes the ring hold at least n items.
 func (e *Edge[T]) grow(n int) {
@@ -352,9 +344,13 @@ func (e *Edge[T]) Stats() Stats {
 	defer e.mu.Unlock()
 	s := e.stats
 	s.Left += int64(e.count)
-	s.Seen, s.Buffer, s.Window, s.Queued = e.seen, e.room(), e.window(), e.count
+	s.ItemTime, s.FullTime, s.Seen = e.depth.Items, e.depth.Full, e.depth.Seen
+	s.Buffer, s.Window, s.Queued = e.room(), e.window(), e.count
 	return s
 }
+
+// Depth is that of the ring over time. It is guarded by the edge's lock.
+func (e *Edge[T]) Depth() *meter.Depth { return &e.depth }
 
 // WithLock runs f under the edge's lock, for state that belongs to the consuming stage.
 func (e *Edge[T]) WithLock(f func()) {

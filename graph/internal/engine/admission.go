@@ -78,6 +78,16 @@ func (a *Admission) count(bytes int64) {
 	}
 }
 
+// Inside is how many bytes are inside now.
+func (a *Admission) Inside() int64 {
+	if a.free {
+		return a.used.Load()
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.b.Used()
+}
+
 // Peaks are the most that was inside, and the most above the limit.
 func (a *Admission) Peaks() (inside, overdraft int64) {
 	if a.free {

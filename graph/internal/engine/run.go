@@ -16,6 +16,8 @@ import (
 type Run struct {
 	// Watched: workers note their goroutines.
 	Watched bool
+	// Sample, if set, is called by the sink now and then, between two items, and says when it wants to be called again.
+	Sample func(now int64) (next int64)
 
 	Clock *meter.Clock
 	// Wrap makes the error of a panic that concerns no item.

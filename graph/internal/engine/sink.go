@@ -31,6 +31,7 @@ type Sink[T any] struct {
 	epoch    int32
 	k        int
 	bound    int
+	sampleAt int64
 
 	// Err is what the stream ended with in a run that pulls.
 	Err error
@@ -161,6 +162,9 @@ func (s *Sink[T]) Read() (phases [3]PhaseTimes, first int64) {
 func (s *Sink[T]) busy() {
 	now := s.run.Clock.Now()
 	d := s.m.Spent(meter.Busy, now)
+	if f := s.run.Sample; f != nil && now >= s.sampleAt {
+		s.sampleAt = f(now)
+	}
 	if s.n == 0 {
 		return
 	}

@@ -46,6 +46,8 @@ type Blamer struct {
 	stages []*Stage
 	sink   int
 	charge [][ncauses][nphases]int64
+	line   *Series // of the same, by stage; the last is for no stage. nil: none is kept
+	note   func(b *Blamer, stage int, from, to int64)
 
 	// Belongs to the sink's goroutine.
 	lat, was []int64 // least service on arrival of what the awaited item is made of, by stage, or -1; of the one before
@@ -82,6 +84,9 @@ func (b *Blamer) Waited(t *Trail, from, to int64, when When) {
 func (b *Blamer) Ended(from, to int64, when When) {
 	b.mu.Lock()
 	b.charge[len(b.stages)][End][when] += to - from
+	if b.note != nil {
+		b.note(b, len(b.stages), from, to)
+	}
 	b.mu.Unlock()
 }
 
@@ -131,6 +136,9 @@ func (w *walk) bottom() int64 { return max(w.from, w.floor-(w.shift-w.base)) }
 func (w *walk) segment(lo int64, c Cause, stage int) {
 	if lo = max(lo, w.bottom()); w.to > lo {
 		w.b.charge[stage][c][w.when] += w.to - lo
+		if w.b.note != nil {
+			w.b.note(w.b, stage, lo+w.shift, w.to+w.shift)
+		}
 		w.to = lo
 	}
 }

@@ -168,3 +168,46 @@ func TestWhatNobodyDidIsUnattributed(t *testing.T) {
 	b.Ended(60, 65, AtEdge)
 	require.Equal(t, map[string]int64{"0/0/1": 10, "-/7/1": 50, "-/5/0": 7, "-/6/2": 5}, shares(b))
 }
+
+func TestASeriesKeepsItsSumsWhenItIsFolded(t *testing.T) {
+	s := NewSeries(2, false)
+	require.Equal(t, int64(2*firstWidth), s.Spread(1, firstWidth/2, firstWidth*3/2, 3), "where the bucket of the end ends")
+	require.Equal(t, []int64{firstWidth * 3 / 2, firstWidth * 3 / 2}, s.Line(1, 2*firstWidth))
+	s.Add(0, 1000*firstWidth, 7) // folds three times
+	require.Equal(t, int64(8*firstWidth), s.Width())
+	require.Equal(t, []int64{3 * firstWidth}, s.Line(1, firstWidth))
+	require.Equal(t, int64(7), s.Line(0, 1001*firstWidth)[125])
+	c := s.Copy()
+	c.Widen(firstWidth, 1e6*firstWidth)
+	require.Equal(t, int64(7), c.Line(0, 1001*firstWidth)[0])
+	require.Equal(t, int64(8*firstWidth), s.Width(), "a copy is folded alone")
+
+	most := NewSeries(1, true)
+	most.Raise(0, 0, 5)
+	most.Raise(0, firstWidth, 3)
+	most.Raise(0, 200*firstWidth, 1)
+	require.Equal(t, []int64{5, 0}, most.Line(0, 4*firstWidth))
+	require.Equal(t, int64(1), most.Line(0, 202*firstWidth)[100])
+}
+
+func TestAWorkersTimeIsSplitAtTheEdgesOfBuckets(t *testing.T) {
+	st := &Stage{}
+	st.Record()
+	w := st.NewWorker(0)
+	w.Spent(WaitIn, firstWidth/4)
+	w.Spent(Busy, firstWidth*5/4)
+	w.Spent(Busy, firstWidth*3/2)
+	got := st.Series(0)
+	require.Equal(t, []int64{firstWidth / 4, 0}, got.Line(int(WaitIn), 2*firstWidth))
+	require.Equal(t, []int64{firstWidth * 3 / 4, firstWidth / 2}, got.Line(int(Busy), 2*firstWidth))
+	w.Doing(WaitOut)
+	require.Equal(t, []int64{0, firstWidth / 2, firstWidth}, st.Series(3*firstWidth).Line(int(WaitOut), 3*firstWidth))
+	require.Equal(t, []int64{0, 0, 0}, st.Series(0).Line(int(WaitOut), 3*firstWidth))
+
+	var d Depth
+	d.Record()
+	d.Account(firstWidth, 0)
+	d.Account(3*firstWidth, 2)
+	require.Equal(t, []int64{0, 2 * firstWidth, 2 * firstWidth, 5 * firstWidth}, d.Series(4*firstWidth, 5).Line(0, 4*firstWidth))
+	require.Equal(t, int64(4*firstWidth), d.Items)
+}

@@ -19,12 +19,17 @@ type Stage struct {
 	mu      sync.Mutex
 	workers []*Worker
 	epochs  map[int64]int64
+	line    *Series // of what the workers spent, by state; nil: none is kept
+	begin   func(*Worker)
 }
 
 // NewWorker adds a worker, born now.
 func (s *Stage) NewWorker(now int64) *Worker {
 	w := &Worker{}
 	w.Born(now)
+	if s.begin != nil {
+		s.begin(w)
+	}
 	s.mu.Lock()
 	s.workers = append(s.workers, w)
 	s.mu.Unlock()

@@ -24,6 +24,12 @@ type Worker struct {
 	doing   atomic.Int32 // the state it is in, plus one; 0: it is not at work
 	itemOf  [2]atomic.Int64
 	routine atomic.Int64
+
+	// Keeps a series of what is spent; nil: none is kept. It is called with a reading of the clock from edge on.
+	cross func(w *Worker, s State, now int64)
+	edge  int64    // the bucket that the worker is in ends here
+	stage *Stage   // whose series it is
+	put   [3]int64 // what of spent stands in the series
 }
 
 // Doing notes the state that the worker enters, for who looks on.
@@ -61,6 +67,9 @@ func (w *Worker) Last() int64 { return w.last.Load() }
 func (w *Worker) Spent(s State, now int64) int64 {
 	d := now - w.last.Load()
 	if d != 0 {
+		if w.cross != nil && now >= w.edge {
+			w.cross(w, s, now)
+		}
 		w.spent[s].Add(d)
 		w.last.Store(now)
 	}
