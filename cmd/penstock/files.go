@@ -45,7 +45,7 @@ func checkTarget(option, file string) error {
 	return nil
 }
 
-// writeReport writes a report in the form that its name asks for. The file appears whole or not at all.
+// writeReport writes a report in the form that its name asks for.
 func writeReport(file string, s graph.Snapshot) error {
 	var text []byte
 	switch strings.ToLower(filepath.Ext(file)) {
@@ -60,6 +60,11 @@ func writeReport(file string, s graph.Snapshot) error {
 	default:
 		text = []byte(report.Table(s))
 	}
+	return writeWhole(file, text)
+}
+
+// writeWhole writes a file that appears whole or not at all.
+func writeWhole(file string, text []byte) error {
 	if st, err := os.Stat(file); err == nil && !st.Mode().IsRegular() {
 		return os.WriteFile(file, text, 0o666) // a pipe or a device cannot be replaced
 	}

@@ -21,7 +21,7 @@ func overview() string {
 
 Results go to standard output, progress and messages to standard error.
 Exit codes: 0 done, 1 the run failed, 2 the command line or the spec is wrong,
-130 interrupted, 143 terminated. Nothing is sent anywhere.
+3 a gate failed, 130 interrupted, 143 terminated. Nothing is sent anywhere.
 `)
 	return b.String()
 }

@@ -20,6 +20,7 @@ const (
 	exitDone       = 0
 	exitFailed     = 1
 	exitUsage      = 2
+	exitGate       = 3
 	exitInterrupt  = 130
 	exitTerminated = 143
 )
@@ -76,6 +77,7 @@ func commands() []command {
 		{"kinds", "[KIND]", "lists the kinds of stages, or one kind's fields", (*app).kinds, kindsHelp},
 		{"graph", "SPEC", "draws a pipeline", (*app).graph, graphHelp},
 		{"inspect", "SPEC --at ID", "shows the first item that a stage makes", (*app).inspect, inspectHelp},
+		{"compare", "A B", "sets two reports, or two sets of them, side by side", (*app).compare, compareHelp},
 		{"doctor", "", "says what this machine gives a pipeline", (*app).doctor, doctorHelp},
 		{"synth", "images DIR", "makes a small data set, to try things out", (*app).synth, synthHelp},
 	}

@@ -70,8 +70,3 @@ func (j *judge) stageRows() *grid {
 	}
 	return g
 }
-
-// escape keeps names from being read as marks.
-func escape(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "[", `\[`, "#", `\#`).Replace(s)
-}

@@ -25,6 +25,7 @@ func seconds(x float64) string                        { return words.Seconds(x) 
 func rate(x float64) string                           { return words.Rate(x) }
 func percent(x float64) string                        { return words.Percent(x) }
 func size(n int64) string                             { return words.Size(n) }
+func escape(s string) string                          { return words.Escape(s) }
 func plain(s string) string                           { return words.Plain(s) }
 func clip(s string, n int) string                     { return words.Clip(s, n) }
 func wrap(text, first, rest string, width int) string { return words.Wrap(text, first, rest, width) }

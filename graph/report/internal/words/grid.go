@@ -94,3 +94,8 @@ func (g *Grid) Markdown() string {
 	}
 	return b.String()
 }
+
+// Escape keeps names from being read as marks of Markdown.
+func Escape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "[", `\[`, "#", `\#`).Replace(s)
+}
