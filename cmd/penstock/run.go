@@ -104,7 +104,7 @@ func (o *runOptions) check(f *flags) error {
 }
 
 func (o *runOptions) apply(p *graph.Pipeline) {
-	p.With(graph.Batches(o.batches), graph.Warmup(o.warmup))
+	p.With(graph.Batches(o.batches), graph.Warmup(o.warmup), graph.KeepTimeline())
 	if o.sync {
 		p.With(graph.Sync())
 	}

@@ -126,6 +126,38 @@ func (b *builder) change(f func(*graph.Snapshot)) graph.Snapshot {
 	return b.s
 }
 
+// line adds a timeline: everybody waits in the first part, and works at his own rate in the others.
+func (b *builder) line(buckets int) *builder {
+	s := &b.s
+	n := time.Duration(buckets)
+	l := &graph.Timeline{Bucket: s.Totals.Elapsed / n, Until: s.Totals.Elapsed}
+	for _, st := range s.Stages {
+		x := graph.StageLine{ID: st.ID, Workers: st.Workers}
+		for i := range n {
+			x.WaitIn = append(x.WaitIn, st.WaitIn/n)
+			x.Busy = append(x.Busy, st.Busy/n)
+			x.WaitOut = append(x.WaitOut, st.WaitOut/n)
+			if st.Queue.Mean != nil {
+				x.Queue = append(x.Queue, *st.Queue.Mean*float64(min(i, 2))/2)
+			}
+		}
+		l.Stages = append(l.Stages, x)
+	}
+	for _, bl := range s.Blame {
+		w := graph.WaitLine{Stage: bl.Stage}
+		for range n {
+			w.Wait = append(w.Wait, bl.Time/n)
+		}
+		l.Waits = append(l.Waits, w)
+	}
+	for i := range int64(n) {
+		l.RSS, l.Goroutines, l.InFlight = append(l.RSS, (180+4*i)<<20), append(l.Goroutines, 14), append(l.InFlight, 96<<20)
+	}
+	l.RSS[1], l.Goroutines[1], l.InFlight[1] = 0, 0, 0 // nobody looked
+	s.Timeline = l
+	return b
+}
+
 func (b *builder) stage(id string) *graph.StageStats {
 	for i := range b.s.Stages {
 		if b.s.Stages[i].ID == id {
@@ -170,7 +202,7 @@ func golden() map[string]graph.Snapshot {
 	all["decode"] = chain("planted_decode", 30*ms, 98*ms, steps(func(m map[string]*step) {
 		m["decode"].mean, m["decode"].workers = 2*ms, 1
 		drain(m, "decode", "crop", "collate")
-	})...).share("decode", graph.CauseService, 94).share("decode", graph.CauseQueue, 2).share("read", graph.CauseService, 4).s
+	})...).share("decode", graph.CauseService, 94).share("decode", graph.CauseQueue, 2).share("read", graph.CauseService, 4).line(8).s
 
 	all["transform"] = chain("planted_transform", 30*ms, 34*ms, steps(func(m map[string]*step) {
 		m["crop"].mean = 1 * ms

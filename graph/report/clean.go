@@ -34,6 +34,7 @@ func clean(s graph.Snapshot) graph.Snapshot {
 	for i := range s.Epochs {
 		c.epoch(&s.Epochs[i])
 	}
+	s.Timeline = c.timeline(s.Timeline)
 	if len(c.bad) > 0 {
 		names := slices.Compact(slices.Sorted(slices.Values(c.bad)))
 		if len(names) > 5 {

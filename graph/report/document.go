@@ -19,6 +19,7 @@ type document struct {
 	Devices       []struct{}     `json:"devices"`
 	Verdict       verdictDoc     `json:"verdict"`
 	Memory        memoryDoc      `json:"memory"`
+	Timeline      *timelineDoc   `json:"timeline"` // null: none was kept
 	Digest        *string        `json:"digest"`
 	DigestSeconds *float64       `json:"digest_seconds"`
 	GCPause       float64        `json:"gc_pause_seconds"`

@@ -74,7 +74,26 @@ func (h hostile) snapshot() graph.Snapshot {
 		s.Epochs = append(s.Epochs, graph.EpochStats{Epoch: h.count(), Samples: h.count(), Batches: h.count(), Elapsed: h.time(),
 			EdgeGap: some(h.time()), ItemsIn: map[string]int64{"a": h.count()}, PeakRSS: h.count(), Goroutines: int(h.count())})
 	}
+	if h.IntN(2) == 0 {
+		s.Timeline = h.timeline()
+	}
 	return s
+}
+
+func (h hostile) timeline() *graph.Timeline {
+	t := &graph.Timeline{Bucket: h.time(), Until: h.time()}
+	for range h.IntN(5) {
+		l := graph.StageLine{ID: h.pick(hostileIDs...), Workers: int(h.count())}
+		for range h.IntN(4) {
+			l.WaitIn, l.Busy, l.WaitOut = append(l.WaitIn, h.time()), append(l.Busy, h.time()), append(l.WaitOut, h.time())
+			if q := h.float(); q != nil {
+				l.Queue = append(l.Queue, *q)
+			}
+		}
+		t.Stages, t.Waits = append(t.Stages, l), append(t.Waits, graph.WaitLine{Stage: l.ID, Wait: l.Busy})
+		t.RSS, t.Goroutines, t.InFlight = append(t.RSS, h.count()), append(t.Goroutines, h.count()), append(t.InFlight, h.count(), h.count())
+	}
+	return t
 }
 
 func (h hostile) stage() graph.StageStats {

@@ -22,7 +22,7 @@ func JSON(s graph.Snapshot) ([]byte, error) {
 		Spec:        specOf(s.Spec), Totals: totalsOf(&s), Sink: sinkOf(s.Sink), Blame: blameOf(s.Blame),
 		Stages: stagesOf(s.Stages), Epochs: epochsOf(&s),
 		Mix: []struct{}{}, Cache: []struct{}{}, Devices: []struct{}{}, Decisions: []struct{}{},
-		Verdict: verdictOf(j.v), Memory: memoryOf(s.Memory), Digest: s.Digest,
+		Verdict: verdictOf(j.v), Memory: memoryOf(s.Memory), Timeline: timelineOf(s.Timeline, s.Memory.BytesKnown), Digest: s.Digest,
 		GCPause: s.GCPause.Seconds(), Warnings: warnings(&s),
 	}
 	if s.Digest != nil {
@@ -33,7 +33,7 @@ func JSON(s graph.Snapshot) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	err := e.Encode(doc)
-	return b.Bytes(), err
+	return compact(b.Bytes()), err
 }
 
 // warnings are those of the run, with the stages whose counts do not add up.

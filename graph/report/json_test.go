@@ -127,3 +127,13 @@ func TestCountsThatDoNotAddUpAreAWarning(t *testing.T) {
 	s.Running = true
 	assert.Nil(t, decoded(t, s)("totals", "balanced"), "not known while items are under way")
 }
+
+func TestFiguresOfATimelineStandOnOneLine(t *testing.T) {
+	text, err := report.JSON(golden()["decode"])
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"goroutines": [14, null, 14, 14, 14, 14, 14, 14]`)
+	at := decoded(t, golden()["decode"])
+	assert.Len(t, at("timeline", "stages", 0, "busy_seconds"), 8)
+	assert.Nil(t, at("timeline", "stages", 4, "queue"), "a sink has none")
+	assert.Equal(t, "train", at("timeline", "waits", 0, "stage"))
+}
