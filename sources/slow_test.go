@@ -33,5 +33,5 @@ func TestSleepsEndOnTimeOrWithTheirOwnContext(t *testing.T) {
 		assert.Equal(t, 2*time.Second, since(), "the end of the first context is not the second's")
 		require.ErrorIs(t, z.sleep(second, time.Hour), why)
 		assert.Zero(t, since(), "an ended context ends the sleep at once")
-		})
+	})
 }
