@@ -126,6 +126,47 @@ func TestItemLargerThanTheBudgetIsAnError(t *testing.T) {
 	}
 }
 
+// While the container is nearly full, only what some stage waits for is let in; the stream is the same.
+func TestAdmissionSlowsWhileMemoryIsScarce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ledger{}
+		began := time.Now()
+		near := func() bool { s := time.Since(began); return s > time.Second && s < 3*time.Second }
+		p := graph.New("scarce", graph.WithBudget(graph.Budget{Memory: 1 << 20}), graph.MemoryUse(func() (used, limit int64) {
+			if near() {
+				return 970, 1000
+			}
+			return 940, 1000
+		}))
+		src := graph.From(p, "src", weighed(l, 1, 1000, 1000), graph.Workers(4), graph.Buffer(64))
+		out := graph.Output(src, "out")
+		run, err := p.Start(t.Context())
+		require.NoError(t, err)
+		var few, many int64
+		n := uint64(0)
+		for tok, err := range out.All(run) {
+			require.NoError(t, err)
+			require.Equal(t, n, tok.id)
+			n++
+			time.Sleep(5 * ms)
+			switch s := time.Since(began); {
+			case s > 2500*ms && s < 3*time.Second:
+				few = max(few, l.items.Load())
+			case !near():
+				many = max(many, l.items.Load())
+			}
+		}
+		require.NoError(t, run.Wait())
+		require.Equal(t, uint64(1000), n)
+		require.LessOrEqual(t, few, int64(2+4), "one passes, one is in hand, four were read and wait")
+		require.Greater(t, many, int64(20))
+		m := run.Snapshot().Memory
+		require.InDelta(t, 2.0, m.Scarce.Seconds(), 0.25)
+		require.Len(t, run.Snapshot().Warnings, 1)
+		require.Contains(t, run.Snapshot().Warnings[0], "970 bytes of its 1000 bytes")
+	})
+}
+
 // With a slow consumer, reading ahead stays at what workers and queues hold.
 func TestReadingAheadIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

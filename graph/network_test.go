@@ -272,6 +272,7 @@ type knobs struct {
 	sync   bool
 	any    bool // order: completion here and there
 	budget int64
+	scarce bool
 }
 
 func (k *knobs) options(s *step, ins bool) []graph.Option {
@@ -294,6 +295,13 @@ func (k *knobs) options(s *step, ins bool) []graph.Option {
 
 func (g *network) build(k *knobs, l *ledger) (*graph.Pipeline, *graph.Out[*token]) {
 	p := graph.New("random", graph.Seed(g.seed), graph.Epochs(g.epochs), graph.WithBudget(graph.Budget{Memory: k.budget}))
+	if k.scarce {
+		asked := uint64(0)
+		p.With(graph.MemoryUse(func() (used, limit int64) { // scarce now and then
+			asked++
+			return int64(scramble(asked/8, g.seed)%2) * 1000, 1000
+		}))
+	}
 	if k.sync {
 		p.With(graph.Sync())
 	}

@@ -40,6 +40,8 @@ type Pipeline struct {
 
 	buffers item.Memory // instead of the engine's
 
+	memoryUse func() (used, limit int64)
+
 	nodes    []*node
 	mu       sync.Mutex // held while Build looks, since a pipeline may be started several times at once
 	problems []Problem

@@ -109,7 +109,7 @@ func TestRandomGraphsDeliverTheSameForAnyKnobs(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 100+i))
 				k := &knobs{r: r}
 				if r.IntN(2) == 0 {
-					k.budget = 5000 + r.Int64N(20000)
+					k.budget, k.scarce = 5000+r.Int64N(20000), r.IntN(2) == 0
 				}
 				o := g.run(t, k, nil)
 				g.same(t, want, werr, o, fmt.Sprintf("knobs %d against the model", i))

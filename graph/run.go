@@ -71,6 +71,7 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 		r.memory = newMemory(limit)
 	}
 	r.bytes = newByteBook(limit, p.hold(), func(line string) { r.degraded("", line) })
+	r.watchMemory()
 	b := &builder{
 		p: p, ctx: r.eng.Context(), run: r, eng: r.eng, memory: r.memory, cores: p.cores(),
 		stages: make([]*stageRun, len(p.nodes)), edges: make([]any, len(p.nodes)), pulls: make([]any, len(p.nodes)),
@@ -128,10 +129,14 @@ func (p *Pipeline) cores() int {
 	return max(1, n)
 }
 
-// memoryLimit is the byte budget: what was set, or half the container's limit, or none.
+// memoryLimit is the byte budget: what was set, or half of what [MemoryUse] or the container says, or none.
 func (p *Pipeline) memoryLimit() int64 {
 	if p.budget.Memory > 0 {
 		return p.budget.Memory
+	}
+	if p.memoryUse != nil {
+		_, n := p.memoryUse()
+		return n / 2
 	}
 	if n, ok := host.MemoryLimit(); ok {
 		return n / 2

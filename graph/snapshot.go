@@ -194,4 +194,5 @@ type MemoryStats struct {
 	BytesKnown    bool
 	Estimate      *int64
 	Limit         int64
+	Scarce        time.Duration // admission was slowed, for the container's memory was near its limit
 }

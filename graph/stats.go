@@ -211,5 +211,6 @@ func (r *Run) memoryStats() MemoryStats {
 	m := MemoryStats{BytesKnown: r.bytes.known.Load(), Limit: r.bytes.limit}
 	_, m.PeakRSS = host.RSS()
 	m.InFlightPeak, m.OverdraftPeak = r.bytes.admit.Peaks()
+	m.Scarce = r.bytes.admit.Scarce()
 	return m
 }

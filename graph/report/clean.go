@@ -63,6 +63,7 @@ func (c *cleaner) totals(s *graph.Snapshot) {
 	c.distribution("sink.waits", &k.Waits)
 	c.counts("memory", &m.PeakRSS, &m.InFlightPeak, &m.OverdraftPeak, &m.Limit)
 	c.maybe("memory.estimate", &m.Estimate)
+	c.time(&m.Scarce, "memory.scarce")
 	c.maybe("environment.memory_limit", &s.Environment.MemoryLimit)
 	if q := s.Environment.CoresQuota; q < 0 || math.IsNaN(q) || q > limit {
 		s.Environment.CoresQuota, c.bad = 0, append(c.bad, "environment.cores_quota")

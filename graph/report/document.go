@@ -199,4 +199,6 @@ type memoryDoc struct {
 	OverdraftPeak *int64 `json:"overdraft_peak_bytes"`
 	BytesKnown    bool   `json:"bytes_known"`
 	Estimate      *int64 `json:"estimate_bytes"`
+
+	Scarce float64 `json:"scarce_seconds"`
 }

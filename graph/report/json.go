@@ -185,7 +185,7 @@ func verdictOf(v Verdict) verdictDoc {
 }
 
 func memoryOf(m graph.MemoryStats) memoryDoc {
-	d := memoryDoc{PeakRSS: positive(m.PeakRSS), BytesKnown: m.BytesKnown, Estimate: m.Estimate}
+	d := memoryDoc{PeakRSS: positive(m.PeakRSS), BytesKnown: m.BytesKnown, Estimate: m.Estimate, Scarce: m.Scarce.Seconds()}
 	if m.BytesKnown {
 		d.InFlightPeak, d.OverdraftPeak = &m.InFlightPeak, &m.OverdraftPeak
 	}

@@ -246,6 +246,9 @@ func (j *judge) memory() string {
 		if m.OverdraftPeak > 0 {
 			parts = append(parts, size(m.OverdraftPeak)+" of it beyond the budget, so as not to stop")
 		}
+		if m.Scarce > 0 {
+			parts = append(parts, "for "+duration(m.Scarce)+" the container was nearly full and items were let in one by one")
+		}
 	} else if m.PeakRSS > 0 {
 		parts = append(parts, "the items do not tell their size, so no budget is kept")
 	}

@@ -22,6 +22,8 @@ type Admission struct {
 	b       pool.Budget
 	largest int64
 	lanes   []*Lane
+
+	scarcity *Scarcity
 }
 
 // Lane is one source's way through an admission.
@@ -110,16 +112,18 @@ func (l *Lane) Admit(w *edge.Waiter, lo int64, sizes []int64) (n int, waited boo
 		a.count(sum)
 		return len(sizes), false
 	}
+	tight := a.scarcity.tight()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for !l.stopped {
+		a.b.Tight = tight
 		if n = l.pass(lo, sizes); n > 0 || len(sizes) == 0 && lo == l.next {
 			return n, waited
 		}
 		l.waiting = append(l.waiting, waiting{w, lo})
 		a.mu.Unlock()
 		w.Park(nil)
-		waited = true
+		waited, tight = true, a.scarcity.tight()
 		a.mu.Lock()
 	}
 	return 0, waited
@@ -137,7 +141,7 @@ func (l *Lane) pass(lo int64, sizes []int64) (n int) {
 			n++
 		}
 	} else {
-		for n < len(sizes) && b.Used()+sizes[n]+l.a.largest <= b.Limit {
+		for n < len(sizes) && b.Room(sizes[n]+l.a.largest) {
 			b.Grow(sizes[n])
 			l.inside++
 			n++

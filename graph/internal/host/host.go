@@ -13,6 +13,10 @@ func Cores() int { return runtime.GOMAXPROCS(0) }
 // MemoryLimit is the smallest limit of the control groups that the process is in (v2, v1).
 func MemoryLimit() (int64, bool) { return system.memoryLimit() }
 
+// MemoryUse makes a function that tells how much of the limit of [MemoryLimit] is used, page cache that the kernel can
+// drop left out; nil where there is no limit, or no figure of its use.
+func MemoryUse() func() (used, limit int64) { return system.memoryUse() }
+
 // Quota is the container's share of the processors, in cores.
 func Quota() (float64, bool) { return system.quota() }
 

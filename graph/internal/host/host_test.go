@@ -38,6 +38,21 @@ func TestLimitsOfGroups(t *testing.T) {
 	}
 }
 
+func TestMemoryThatIsUsedLeavesOutCacheThatCanBeDropped(t *testing.T) {
+	for name, files := range map[string]map[string]string{
+		"version 2": {"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/memory.max": "3000\n", "sys/fs/cgroup/a/memory.current": "2500\n",
+			"sys/fs/cgroup/a/memory.stat": "anon 100\ninactive_file 700\n", "sys/fs/cgroup/a/b/memory.current": "9"},
+		"version 1": {"proc/self/cgroup": "4:memory:/a\n", "sys/fs/cgroup/memory/a/memory.limit_in_bytes": "3000",
+			"sys/fs/cgroup/memory/a/memory.usage_in_bytes": "2500", "sys/fs/cgroup/memory/a/memory.stat": "inactive_file 1\ntotal_inactive_file 700\n"},
+	} {
+		use := made(t, files).memoryUse()
+		require.NotNil(t, use, name)
+		used, limit := use()
+		require.Equal(t, []int64{1800, 3000}, []int64{used, limit}, name)
+	}
+	require.Nil(t, made(t, map[string]string{"proc/self/cgroup": "0::/a\n"}).memoryUse(), "no limit")
+}
+
 func TestQuotasOfGroups(t *testing.T) {
 	m := made(t, map[string]string{"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/cpu.max": "max 100000", "sys/fs/cgroup/cpu.max": "150000 100000",
 		"sys/fs/cgroup/a/cpuset.cpus.effective": "0-3,8\n", "sys/fs/cgroup/a/cpu.stat": "usage_usec 5\nnr_throttled 12\n"}).read()

@@ -116,18 +116,40 @@ func contains(list, word string) bool {
 
 // memoryLimit is the smallest limit of all groups. Version 1 writes a huge number for none.
 func (t tree) memoryLimit() (int64, bool) {
-	least := int64(math.MaxInt64)
-	t.eachGroup("memory", func(v2 bool, dir string) bool {
+	limit, _, _ := t.memoryGroup()
+	return limit, limit < 1<<60
+}
+
+// memoryGroup finds the group with the smallest limit.
+func (t tree) memoryGroup() (limit int64, v2 bool, dir string) {
+	limit = math.MaxInt64
+	t.eachGroup("memory", func(is2 bool, d string) bool {
 		file := "memory.limit_in_bytes"
-		if v2 {
+		if is2 {
 			file = "memory.max"
 		}
-		if n, err := strconv.ParseInt(t.text(dir, file), 10, 64); err == nil && n > 0 {
-			least = min(least, n)
+		if n, err := strconv.ParseInt(t.text(d, file), 10, 64); err == nil && n > 0 && n < limit {
+			limit, v2, dir = n, is2, d
 		}
 		return true
 	})
-	return least, least < 1<<60
+	return limit, v2, dir
+}
+
+func (t tree) memoryUse() func() (used, limit int64) {
+	limit, v2, dir := t.memoryGroup()
+	file, cache := "memory.usage_in_bytes", "total_inactive_file"
+	if v2 {
+		file, cache = "memory.current", "inactive_file"
+	}
+	if limit >= 1<<60 || t.text(dir, file) == "" {
+		return nil
+	}
+	return func() (int64, int64) {
+		used, _ := strconv.ParseInt(t.text(dir, file), 10, 64)
+		idle, _ := field(t.text(dir, "memory.stat"), cache)
+		return used - idle, limit
+	}
 }
 
 // quota is the smallest share of all groups, in cores.

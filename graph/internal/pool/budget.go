@@ -8,17 +8,23 @@ package pool
 type Budget struct {
 	Limit           int64 // 0: none
 	Hold            int64
+	Tight           bool  // memory is scarce beyond the budget: only the oldest Hold items pass
 	Peak, Overdraft int64 // the largest so far
 	used            int64
 }
 
 // Admit takes bytes for one item of a source that has inside items under way, or says that there is no room now.
 func (b *Budget) Admit(bytes, inside int64) bool {
-	if b.Limit > 0 && b.used+bytes > b.Limit && inside >= max(1, b.Hold) {
+	if inside >= max(1, b.Hold) && !b.Room(bytes) {
 		return false
 	}
 	b.Grow(bytes)
 	return true
+}
+
+// Room says whether an item finds room that need not pass.
+func (b *Budget) Room(bytes int64) bool {
+	return !b.Tight && (b.Limit == 0 || b.used+bytes <= b.Limit)
 }
 
 // Grow takes bytes without asking.
