@@ -36,7 +36,7 @@ type room struct {
 var part = []string{"graph", "graph/item", "graph/registry", "shard", "github.com/klauspost/compress/", "golang.org/x/image/"}
 
 var rooms = []room{
-	{"graph", []string{internal, "graph/item"}},
+	{"graph", []string{internal, "graph/item", "shard"}},
 	{"graph/item", []string{"github.com/cespare/xxhash/v2"}},
 	{"graph/internal", []string{internal}},
 	{"graph/registry", []string{"graph", "graph/item"}},

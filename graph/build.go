@@ -66,6 +66,7 @@ func (p *Pipeline) checkShape() {
 	if p.budget.Memory < 0 {
 		p.problem(nil, "budget", "field_range", "budget.memory must not be negative, got %d", p.budget.Memory)
 	}
+	p.checkRanks()
 	var sinks []*node
 	for _, n := range p.nodes {
 		if n.role == sinkRole {
@@ -271,6 +272,15 @@ func (p *Pipeline) Describe() string {
 		epochs = "forever"
 	}
 	fmt.Fprintf(&b, "pipeline %s seed=%d epochs=%s", p.name, p.seed, epochs)
+	if p.world.Size() > 1 {
+		fmt.Fprintf(&b, " rank=%d world=%d", p.world.Rank, p.world.World)
+	}
+	if p.uneven != "" && p.uneven != Pad {
+		fmt.Fprintf(&b, " uneven=%s", p.uneven)
+	}
+	if p.steps > 0 {
+		fmt.Fprintf(&b, " steps_per_epoch=%d", p.steps)
+	}
 	if p.budget.CPU > 0 {
 		fmt.Fprintf(&b, " cpu=%g%%", p.budget.CPU*100)
 	}

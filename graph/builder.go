@@ -47,6 +47,7 @@ type stageRun struct {
 	slabbed  bool // its outputs hold slabs
 	source   int  // number of a source
 	iterable bool
+	steps    func(quota)       // tells a source how far it goes
 	drops    bool              // some of its inputs have no output, or several
 	stats    func() edge.Stats // of its output; a fused stage has those of the group it ends
 	behind   func() edge.Stats // of the queue that it puts into itself

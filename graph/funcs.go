@@ -52,6 +52,9 @@ func (s plainStage[A, B]) Kind() string { return s.kind }
 
 func (s plainStage[A, B]) plain() {}
 
+// Drops says whether there is one output of each input.
+func (s plainStage[A, B]) Drops() bool { return s.t.Choose != nil || s.t.Emit != nil }
+
 type collect[T any] struct{ Size int }
 
 // Kind is the name in reports.

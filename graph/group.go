@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
@@ -72,6 +74,12 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 			return over
 		},
 		Key: h.keyOf,
+	}
+	if b.p.world.Size() > 1 {
+		e.None = func(number int64, last *edge.Tag) error {
+			return &StageError{Pipeline: b.p.name, Stage: s.n.id, Pos: posOf(last), Op: "process", Key: fmt.Sprintf("batch %d", number),
+				Err: errors.New("every item of it was skipped, and ranks must make equally many steps")}
+		}
 	}
 	s.more = func(slabs int) { e.Slabs += slabs }
 	s.slabs = e.Most

@@ -55,6 +55,7 @@ type typedOutlet[T any] struct {
 	isOut          bool       // held was handed out
 	atReturn       bool       // an item counts as delivered when the consumer is done with it, not when it gets it
 	carried        bool       // chain is of the run before, in the epoch of its state
+	mixed          bool       // the run before has no digest that goes on here
 	handed         int64      // items that the consumer is done with
 }
 

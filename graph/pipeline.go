@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/graph/item"
+	"github.com/penstock-go/penstock/shard"
 )
 
 // Forever, as a number of epochs, never ends.
@@ -28,6 +29,12 @@ type Pipeline struct {
 	onSkip func(SkipNote)
 	strict bool
 	within string // the folder that may be read; "": any
+
+	world   shard.World
+	ranked  bool // Rank was given
+	uneven  UnevenBy
+	steps   int64 // deliveries of an epoch; 0: as the data has it
+	stepped bool
 
 	onDelivery func(int64)
 	resume     *State

@@ -14,7 +14,7 @@ func (b *builder) resumeAt(s *State) error {
 	if s == nil {
 		return nil
 	}
-	b.resume = s
+	b.resume = b.p.settled(*s)
 	changed := b.changes(s)
 	if len(changed) > 0 && !b.p.force {
 		return &StageError{Pipeline: b.p.name, Op: "resume", Err: fmt.Errorf("%w; what has changed:\n  %s", ErrState, strings.Join(changed, "\n  "))}
@@ -124,7 +124,10 @@ func (o *typedOutlet[T]) continued(s *State) {
 	if s == nil {
 		return
 	}
-	o.chain, o.all = item.ParseChain(s.Digest.Epoch), item.ParseChain(s.Digest.Before)
+	other := s.World != int(o.p.world.Size()) || s.Rank != o.p.world.Rank
+	if o.mixed = other || s.Digest.Epoch == ""; !o.mixed {
+		o.chain, o.all = item.ParseChain(s.Digest.Epoch), item.ParseChain(s.Digest.Before)
+	}
 	o.mark = newMarker(len(o.r.sources))
 	o.mark.epoch, o.mark.batches = s.Epoch, s.Batches
 	for i := range min(len(s.Sources), len(o.mark.last)) {
@@ -136,6 +139,6 @@ func (o *typedOutlet[T]) continued(s *State) {
 		}
 	}
 	o.chainAt, o.allAt = o.chain, o.all
-	o.carried = s.Digest.Epoch != ""
+	o.carried = !o.mixed
 	o.hashed = o.carried
 }

@@ -27,6 +27,7 @@ type Run struct {
 	keeps   []func(int)
 	widen   []func(int)
 	sources []sourceRun
+	rows    int64                 // items of its only source that a delivery takes; 0: it has several; -1: a delivery is made of any number
 	index   func(*edge.Tag) int64 // of an item in its source
 	outlet  outlet
 	stops   []func() error
@@ -87,7 +88,7 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 	for i, n := range p.nodes {
 		err := n.open(b)
 		if err == nil && i == len(p.nodes)-1 {
-			err = r.opens()
+			err = r.opens(b)
 		}
 		if err != nil {
 			r.eng.End(nil)

@@ -4,46 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
 	"github.com/penstock-go/penstock/graph/internal/engine"
 )
-
-// feed gives out the places of a map-style source: epoch after epoch, in the sampler's order.
-type feed struct {
-	source  uint16
-	places  Places
-	epochs  int
-	workers int64
-	epoch   int64
-	place   int64
-	stopped atomic.Bool // also by Stop, in a run without goroutines
-}
-
-// next is the hook of the source's input edge, called under its lock.
-func (f *feed) next(buf []edge.Cell[struct{}], k int) ([]edge.Cell[struct{}], bool) {
-	left := int64(0)
-	for !f.stopped.Load() {
-		if f.epochs != Forever && f.epoch >= int64(f.epochs) {
-			f.stopped.Store(true)
-			break
-		}
-		if left = f.places.Len(f.epoch) - f.place; left > 0 {
-			break
-		}
-		f.epoch, f.place = f.epoch+1, 0
-	}
-	if f.stopped.Load() {
-		return buf, true
-	}
-	n := min(int64(k), max(1, left/f.workers), left)
-	for i := range n {
-		buf = append(buf, edge.Cell[struct{}]{Tag: edge.Tag{Place: f.place + i, Epoch: int32(f.epoch), Source: f.source}})
-	}
-	f.place += n
-	return buf, false
-}
 
 func openSource[T any](b *builder, n *node, src Source[T]) error {
 	s := b.begin(n)
@@ -55,7 +19,7 @@ func openSource[T any](b *builder, n *node, src Source[T]) error {
 	}
 	b.closes(s, r.Close)
 	s.source, s.iterable = number, r.Read != nil
-	me := sourceRun{n.id, r.Len, r.Fingerprint}
+	me := sourceRun{id: n.id, len: r.Len, fingerprint: r.Fingerprint}
 	b.run.sources = append(b.run.sources, me)
 	if r.Read != nil {
 		return openIterable(b, s, number, r)
@@ -77,14 +41,13 @@ func openSource[T any](b *builder, n *node, src Source[T]) error {
 	if r.Len == 0 || places.Len(0) == 0 {
 		return b.wrapOpen(s, -1, "open", fmt.Errorf("%w: the source %q is empty", ErrEmpty, n.id))
 	}
+	if b.p.world.Size() > 1 || b.p.steps > 0 {
+		places = around{places}
+	}
 	b.places = append(b.places, places)
-	at, err := b.sourceAt(s, number, me)
+	f, err := b.feedOf(s, number, me, places)
 	if err != nil {
 		return err
-	}
-	f := &feed{source: uint16(number), places: places, epochs: b.p.epochs, workers: int64(s.workers)}
-	if at != nil {
-		f.epoch, f.place = b.resume.Epoch, at.Place
 	}
 	in := edge.New(edge.Config{Buffer: engine.MaxSlice, Producers: 1, Consumers: s.workers}, func(*edge.Cell[struct{}]) {})
 	in.Source = f.next

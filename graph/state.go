@@ -16,6 +16,8 @@ type State struct {
 	Version  int           `json:"version"`
 	Pipeline string        `json:"pipeline"`
 	Stream   []string      `json:"stream"` // what the stream depends on, a line a stage
+	Rank     int           `json:"rank"`
+	World    int           `json:"world"`
 	Epoch    int64         `json:"epoch"`
 	Batches  int64         `json:"batches"` // of the epoch so far
 	Digest   StateDigest   `json:"digest"`
@@ -35,7 +37,8 @@ type SourceState struct {
 	ID          string `json:"id"`
 	Len         int64  `json:"len"`
 	Fingerprint string `json:"fingerprint,omitempty"`
-	Place       int64  `json:"place"`           // of the next item to read, in the state's epoch
+	Base        int64  `json:"base,omitempty"`  // the place, in the state's epoch, from which on it is this world that reads
+	Place       int64  `json:"place"`           // of the job's next item to read, in the state's epoch
 	Child       []int  `json:"child,omitempty"` // outputs of that item up to this one were delivered
 	Order       int64  `json:"order"`
 }
@@ -61,6 +64,12 @@ func OnDelivery(f func(n int64)) PipelineOption { return func(p *Pipeline) { p.o
 // streamLines describe what the stream depends on: not workers, buffers and how errors are retried, nor the sink.
 func (p *Pipeline) streamLines() []string {
 	lines := []string{fmt.Sprintf("seed %d", p.seed)}
+	if p.uneven != "" {
+		lines = append(lines, fmt.Sprintf("uneven %s", p.uneven))
+	}
+	if p.steps > 0 {
+		lines = append(lines, fmt.Sprintf("steps_per_epoch %d", p.steps))
+	}
 	for _, n := range p.nodes {
 		if n.role == sinkRole {
 			continue
@@ -96,6 +105,7 @@ func (r *Run) State() (State, error) {
 	}
 	s := r.outlet.state()
 	s.Version, s.Pipeline, s.Stream = stateVersion, r.p.name, r.p.streamLines()
+	s.Rank, s.World = r.p.World()
 	for i := range s.Sources {
 		src := r.sources[i]
 		s.Sources[i].ID, s.Sources[i].Len, s.Sources[i].Fingerprint = src.id, src.len, src.fingerprint
@@ -148,6 +158,8 @@ type sourceRun struct {
 	id          string
 	len         int64
 	fingerprint string
+	after       func(epoch, place, rows int64) int64
+	base        func(epoch int64) int64
 }
 
 // marker keeps where the consumer is. It belongs to the outlet's lock.
@@ -208,14 +220,19 @@ func (o *typedOutlet[T]) state() State {
 	defer o.mu.Unlock()
 	m := &o.mark
 	s := State{Epoch: m.epoch, Batches: m.batches, Sources: make([]SourceState, len(o.r.sources))}
-	if o.hashed {
+	if o.hashed && !o.mixed {
 		s.Digest = StateDigest{o.chainAt.String(), o.allAt.String()}
 	}
 	for i, p := range m.last {
 		x := &s.Sources[i]
 		x.Order = m.order[i]
+		src := &o.r.sources[i]
+		x.Base = src.base(m.epoch)
 		switch {
 		case p.Epoch != m.epoch:
+			x.Place = x.Base
+		case o.r.rows >= 0 && o.r.p.world.Size() > 1:
+			x.Place = src.after(p.Epoch, p.Place, o.r.rows)
 		case p.Child != "":
 			x.Place, x.Child = p.Place, p.Children()
 		default:

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/penstock-go/penstock/shard"
 )
 
 // Save writes the state to a file, whole or not at all: to a file beside it, which then takes its place.
@@ -67,6 +69,9 @@ func ParseState(data []byte) (s State, err error) {
 	if s.Version != stateVersion {
 		return State{}, fmt.Errorf("version %d of states is not known, wanted %d", s.Version, stateVersion)
 	}
+	if s.Rank < 0 || s.World < 0 || s.Rank >= max(1, s.World) || s.World > shard.MaxWorld {
+		return State{}, errors.New("not a state: its rank is outside its world")
+	}
 	if s.Epoch < 0 || s.Batches < 0 || s.Epoch > 1<<31-1 {
 		return State{}, errors.New("not a state: a number is out of range")
 	}
@@ -74,7 +79,7 @@ func ParseState(data []byte) (s State, err error) {
 		if len(x.Child) == 0 {
 			s.Sources[i].Child = nil // an empty list and none mean the same
 		}
-		if x.Place < 0 || x.Len < 0 || x.Place > x.Len || x.Order < 0 || len(x.Child) > 64 || slices.ContainsFunc(x.Child, func(c int) bool { return c < 0 }) {
+		if x.Place < 0 || x.Len < 0 || x.Base < 0 || x.Base > x.Place || x.Order < 0 || len(x.Child) > 64 || slices.ContainsFunc(x.Child, func(c int) bool { return c < 0 }) {
 			return State{}, fmt.Errorf("not a state: source %q is out of range", x.ID)
 		}
 	}

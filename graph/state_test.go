@@ -293,7 +293,7 @@ func TestFilterBelowAMergeHasNoState(t *testing.T) {
 
 func TestDamagedStateIsRefused(t *testing.T) {
 	for _, text := range []string{"", "{", "[]", `{"version":9}`, `{"version":1} x`, `{"version":1,"more":2}`, `{"version":1,"epoch":-1}`,
-		`{"version":1,"sources":[{"id":"a","len":3,"place":4}]}`, `{"version":1,"sources":[{"id":"a","len":3,"place":1,"child":[-1]}]}`} {
+		`{"version":1,"sources":[{"id":"a","len":3,"place":4,"base":5}]}`, `{"version":1,"rank":2,"world":2}`, `{"version":1,"sources":[{"id":"a","len":3,"place":1,"child":[-1]}]}`} {
 		_, err := graph.ParseState([]byte(text))
 		require.Error(t, err, text)
 	}

@@ -22,9 +22,10 @@ var phases = map[meter.When]string{meter.InStartup: PhaseStartup, meter.InSteady
 func (r *Run) Snapshot() Snapshot {
 	o := r.outlet.read()
 	s := Snapshot{
-		Pipeline: r.p.name, Running: !r.eng.Over(), World: 1, Environment: environment(), Digest: o.digest, Epochs: o.epochs,
+		Pipeline: r.p.name, Running: !r.eng.Over(), Environment: environment(), Digest: o.digest, Epochs: o.epochs,
 		Spec: SpecInfo{Text: r.p.Describe()},
 	}
+	s.Rank, s.World = r.p.World()
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(s.Spec.Text))
 	s.Spec.Fingerprint = fmt.Sprintf("%016x", h.Sum64())

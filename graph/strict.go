@@ -57,7 +57,10 @@ func (r *Run) lapsed() error {
 }
 
 // opens ends the opening: from now on what a strict run lacks ends it at once.
-func (r *Run) opens() error {
+func (r *Run) opens(b *builder) error {
+	if err := b.plan(); err != nil {
+		return err
+	}
 	r.mu.Lock()
 	r.opened = true
 	r.mu.Unlock()

@@ -39,10 +39,15 @@ func (o *typedOutlet[T]) note(c *edge.Cell[T]) {
 		return
 	}
 	n := int64(1)
-	if c.Ext != nil && c.Ext.Count > 0 {
-		n = int64(c.Ext.Count)
+	switch {
+	case c.Ext != nil && c.Ext.Count > 0:
+		n = int64(c.Ext.Count - c.Ext.Padded)
+		s.padded += int64(c.Ext.Padded)
 		s.batches++
 		e.Batches++
+	case c.Flags&edge.Padding != 0:
+		s.padded++
+		return
 	}
 	s.samples += n
 	e.Samples += n
@@ -98,7 +103,7 @@ func (o *typedOutlet[T]) closeEpoch(now int64) {
 	for _, s := range o.r.stages {
 		e.ItemsIn[s.n.id] = s.m.TakeEntered(e.Epoch)
 	}
-	if o.digests() {
+	if o.digests() && !(o.mixed && e.Epoch == o.p.resume.Epoch) {
 		d := o.chain.String()
 		e.Digest = &d
 		o.all.Add(o.chain.Sum())
@@ -138,6 +143,8 @@ func (o *typedOutlet[T]) read() outletStats {
 		o.r.warn("no digest: a stage has order: completion")
 	case o.opaque:
 		o.r.warn(fmt.Sprintf("no digest: items of type %T have no Hash method", *new(T)))
+	case o.mixed:
+		o.r.warn("no digest: the run that was resumed had none that this one could go on with, for it was of another rank or world, or kept none")
 	case o.hashed:
 		d := o.all
 		if o.epoch != nil {

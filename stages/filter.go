@@ -103,6 +103,9 @@ func (f *Filter) kinds() []item.Kind {
 	return []item.Kind{item.KindInt, item.KindFloat}
 }
 
+// Drops says that there is not one output of each input.
+func (Filter) Drops() bool { return true }
+
 // Open makes the transform.
 func (f Filter) Open(context.Context, *graph.Env) (graph.Transform[*item.Sample, *item.Sample], error) {
 	f = registry.Filled(f, (*Filter).Bind)

@@ -62,6 +62,9 @@ func (m FlatMap) Schema(in item.Schema) (item.Schema, error) {
 	return out, nil
 }
 
+// Drops says that there is not one output of each input.
+func (FlatMap) Drops() bool { return true }
+
 // Open makes the transform.
 func (m FlatMap) Open(context.Context, *graph.Env) (graph.Transform[*item.Sample, *item.Sample], error) {
 	return graph.Transform[*item.Sample, *item.Sample]{Emit: func(c *graph.Call, in *item.Sample, emit func(*item.Sample)) error {

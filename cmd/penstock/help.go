@@ -166,6 +166,17 @@ Keys of the pipeline
   seed       what all randomness comes from: 0 to 2^64-1, exact; default 0
   epochs     how often the data is gone through: a number from 1, or forever;
              default 1
+  rank       number of this process in a job of several, from 0; needs world
+  world      number of the job's processes. Where rank is not given, RANK and
+             WORLD_SIZE say both, else SLURM_PROCID and SLURM_NTASKS, or
+             JOB_COMPLETION_INDEX says the rank. Default: one process
+  uneven     what becomes of samples that do not divide by the ranks: pad repeats
+             the epoch's first ones, drop leaves out the last ones, keep lets some
+             ranks have one more. Default pad
+  steps_per_epoch
+             deliveries of the sink in an epoch: data that run out are gone
+             through again, what is left of them is left out. Default: as the
+             data have it. docs/ranks.md tells more
   budget     cpu: a share of the cores that the container leaves, more than 0%%
              and at most 100%%, default 100%%. memory: most bytes of batches and
              of samples in flight, default half the container's limit
@@ -202,8 +213,7 @@ nothing behind it; penstock kinds lists the kinds.
              first: shuffled, {replacement: 1000}, {class_balanced: {batch: 64}}.
              penstock kinds lists the samplers
 
-steps_per_epoch, rank, world, uneven and cache are reserved; they are refused until
-they are built.
+cache is reserved; it is refused until it is built.
 
 Values
 

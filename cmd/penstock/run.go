@@ -33,7 +33,7 @@ type runOptions struct {
 const defaultWatchdog = 2 * time.Minute
 
 // Options of later work, refused by name.
-var laterRun = []string{"trace", "listen", "rank", "world", "html"}
+var laterRun = []string{"trace", "listen", "html"}
 
 func (a *app) run(args []string) int {
 	var o runOptions
@@ -70,6 +70,9 @@ func (a *app) run(args []string) int {
 	}
 	if s == nil {
 		return exitUsage
+	}
+	if err := a.placeInJob(s); err != nil {
+		return a.usage("run", err.Error())
 	}
 	o.apply(s.Pipeline)
 	return a.execute(s, o)

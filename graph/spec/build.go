@@ -38,6 +38,9 @@ type Spec struct {
 	Port registry.Port
 	// Memory is the pipeline key budget.memory, 0 if it is not given.
 	Memory int64
+	// Ranked says that the spec gives the rank itself; World is the pipeline key world, 0 if it is not given.
+	Ranked bool
+	World  int
 }
 
 // Load reads a spec from a file; "-" is stdin. The file may be a pipe. The diagnostics hold warnings even if there is
@@ -105,7 +108,7 @@ func Parse(file string, text []byte, catalog *registry.Catalog, o Options) (*Spe
 	}
 	c.wire(d.stages)
 	p := c.declare(set, d.stages, o.Upto)
-	s := &Spec{Pipeline: p, Text: string(text), Overrides: o.Set, Memory: set.memory}
+	s := &Spec{Pipeline: p, Text: string(text), Overrides: o.Set, Memory: set.memory, Ranked: set.rank >= 0, World: set.world}
 	if o.Upto != "" {
 		s.Port = c.upto(d.stages, o.Upto)
 	}
@@ -144,7 +147,7 @@ func (c *builder) declare(set settings, stages []*stage, upto string) *graph.Pip
 	if set.cpu > 0 || set.memory > 0 {
 		opts = append(opts, graph.WithBudget(graph.Budget{CPU: set.cpu, Memory: set.memory}))
 	}
-	p := graph.New(set.name, opts...)
+	p := graph.New(set.name, append(opts, set.jobOptions()...)...)
 	needed := above(stages, upto)
 	ready := flow(stages)
 	for _, s := range stages {

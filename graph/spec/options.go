@@ -21,6 +21,10 @@ type settings struct {
 	epochs int // forever: -1
 	cpu    float64
 	memory int64
+	rank   int // -1: not given
+	world  int // 0: not given
+	uneven string
+	steps  int
 }
 
 // options are the keys that every stage has, decoded. 0 and "" are what a Go program that gives no option gets.
@@ -34,11 +38,11 @@ type options struct {
 
 // notBuilt are reserved keys that nothing reads yet.
 var notBuilt = map[string]bool{
-	"steps_per_epoch": true, "rank": true, "world": true, "uneven": true, "cache": true,
+	"cache": true,
 }
 
 func (c *builder) settings(d *draft) settings {
-	s := settings{epochs: 1}
+	s := settings{epochs: 1, rank: -1}
 	name, ok := d.keys["pipeline"]
 	if !ok {
 		c.add(d.at, "", "missing_key", "pipeline is missing", "pipeline names it in reports and messages: pipeline: NAME")
@@ -61,9 +65,58 @@ func (c *builder) settings(d *draft) settings {
 			s.epochs = cmp.Or(read(c, "", m, readEpochs), 1)
 		case key == "budget":
 			c.budget(&s, m)
+		default:
+			c.ranks(&s, m)
 		}
 	}
+	if m, ok := d.keys["rank"]; ok && !has(d, "world") {
+		c.add(m.At, "", "missing_key", "rank is given without world", "world is the number of the job's processes; a launcher's variables set both")
+	} else if s.world > 0 && s.rank >= s.world {
+		c.add(m.Value.At, "", "field_range", fmt.Sprintf("rank must be from 0 to %d in a world of %d, got %d", s.world-1, s.world, s.rank), "")
+	}
 	return s
+}
+
+func has(d *draft, key string) bool {
+	_, ok := d.keys[key]
+	return ok
+}
+
+// ranks decodes the keys that concern a job of several processes.
+func (c *builder) ranks(s *settings, m registry.Member) {
+	switch m.Key {
+	case "rank":
+		s.rank = read(c, "", m, func(v registry.Value, f string) (int, *registry.Problem) {
+			return registry.ReadInt(v, f, registry.Min(0), registry.Max(graph.MaxWorld-1))
+		})
+	case "world":
+		s.world = read(c, "", m, func(v registry.Value, f string) (int, *registry.Problem) {
+			return registry.ReadInt(v, f, registry.Min(1), registry.Max(graph.MaxWorld))
+		})
+	case "uneven":
+		s.uneven = read(c, "", m, func(v registry.Value, f string) (string, *registry.Problem) {
+			return registry.ReadChoice(v, f, string(graph.Pad), string(graph.Drop), string(graph.Keep))
+		})
+	case "steps_per_epoch":
+		s.steps = read(c, "", m, func(v registry.Value, f string) (int, *registry.Problem) {
+			return registry.ReadInt(v, f, registry.Min(1), registry.Max(graph.MaxSteps))
+		})
+	}
+}
+
+// jobOptions are the settings of a job of several processes. Where only the world is known, the first rank stands for
+// all: what a spec lacks does not depend on the rank.
+func (s *settings) jobOptions() (opts []graph.PipelineOption) {
+	if s.world > 0 {
+		opts = append(opts, graph.Rank(max(0, s.rank), s.world))
+	}
+	if s.uneven != "" {
+		opts = append(opts, graph.Uneven(graph.UnevenBy(s.uneven)))
+	}
+	if s.steps > 0 {
+		opts = append(opts, graph.StepsPerEpoch(s.steps))
+	}
+	return opts
 }
 
 // read decodes one member and reports its problem. The result is the zero value then.

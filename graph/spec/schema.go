@@ -30,6 +30,11 @@ func Schema(catalog *registry.Catalog) ([]byte, error) {
 			"seed":     describe(number("integer", object{"minimum": 0}), "What all randomness comes from, 64 bits. Default 0."),
 			"epochs": describe(object{"anyOf": array(object{"type": "integer", "minimum": 1}, object{"const": "forever"}, variable)},
 				"How often the data is gone through. Default 1."),
+			"rank":  describe(number("integer", object{"minimum": 0}), "Number of this process in the job, from 0. Default: as the launcher says."),
+			"world": describe(number("integer", object{"minimum": 1}), "Number of the job's processes. Default: as the launcher says, else 1."),
+			"uneven": describe(object{"enum": array("pad", "drop", "keep")},
+				"What becomes of samples that do not divide by the ranks: the first ones come again, the last ones are left out, or some ranks have one more. Default pad."),
+			"steps_per_epoch": describe(number("integer", object{"minimum": 1}), "Deliveries of the sink in an epoch. Default: as the data have it."),
 			"budget": describe(object{"type": "object", "additionalProperties": false, "properties": object{
 				"cpu":    describe(object{"type": "string"}, "Share of the cores, such as 80%."),
 				"memory": describe(sizeSchema(), "Most bytes of batches and samples in flight. Default: half the container's limit."),

@@ -35,13 +35,14 @@ type Cell[T any] struct {
 
 // Ext is the rarer part of a tag.
 type Ext struct {
-	Child string // path of flat-map outputs
-	Key   string // of a skipped item
-	Err   error  // why it was skipped; until the mark leaves its stage
-	Hash  uint64
-	Count int   // inputs that a group's output holds
-	Hold  *Hold // bytes reserved for the item and for all that came of the same one
-	Size  int64 // what the item itself holds of them
+	Child  string // path of flat-map outputs
+	Key    string // of a skipped item
+	Err    error  // why it was skipped; until the mark leaves its stage
+	Hash   uint64
+	Count  int   // inputs that a group's output holds
+	Padded int   // of them, delivered before
+	Hold   *Hold // bytes reserved for the item and for all that came of the same one
+	Size   int64 // what the item itself holds of them
 }
 
 // Hold is a share of the byte budget with a count of the items that use it. Free is called after the last.

@@ -89,6 +89,9 @@ func (w *filler[A, B, M]) rows(cells []edge.Cell[A], at grant[B, M], err error) 
 		}
 		switch {
 		case rerr == nil:
+			if c.Flags&edge.Padding != 0 {
+				at.s.padded.Add(1)
+			}
 			c.End()
 			at.s.filled[row] = true
 			done++
@@ -148,6 +151,10 @@ func (w *filler[A, B, M]) complete(o *slab[B, M]) {
 		p.Err = o.err
 		g.undo(o)
 		g.In.WithLock(func() { g.recycle(o) })
+	case good == 0 && g.None != nil && !(o.short && g.DropLast):
+		p.Err = g.None(o.number, &o.last)
+		g.undo(o)
+		g.In.WithLock(func() { g.recycle(o) })
 	case good == 0, o.short && g.DropLast:
 		g.Meter.Dropped.Add(good)
 		p.Hole = o.trail
@@ -160,7 +167,7 @@ func (w *filler[A, B, M]) complete(o *slab[B, M]) {
 		clear(o.filled)
 		c := edge.Cell[B]{Tag: o.last}
 		c.Trail, c.Ext, c.Flags = o.trail, edge.NewExt(), 0
-		c.Ext.Count, c.Ext.Child = int(good), o.child
+		c.Ext.Count, c.Ext.Padded, c.Ext.Child = int(good), int(o.padded.Load()), o.child
 		c.V = g.Done(o.v, o.n, o.number, o.meta[:o.n], o.free)
 		p.Cells = append(p.Cells, c)
 	}

@@ -44,6 +44,8 @@ type Group[A, B, M any] struct {
 	// Skipped notes a row that is left out; an error says that there are too many.
 	Skipped func(c *edge.Cell[A], err error) error
 	Key     func(*edge.Cell[A]) string
+	// None, if set, makes the error of an output without a row of its own; without it such an output is left out.
+	None func(number int64, last *edge.Tag) error
 
 	live    atomic.Int32
 	waiting atomic.Bool

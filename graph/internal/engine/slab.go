@@ -48,6 +48,7 @@ type slab[B, M any] struct {
 	bad     []bool       // rows without a sample of their own
 	filled  []bool
 	nbad    atomic.Int64
+	padded  atomic.Int64 // of the rows that are filled
 	meta    []M
 	errRow  int
 	err     error
@@ -108,6 +109,7 @@ func (g *Group[A, B, M]) begin(epoch int32) *slab[B, M] {
 	o.n, o.ordinal, o.number, o.epoch, o.short = 0, s.opened, s.number, s.epoch, false
 	o.err = nil
 	o.nbad.Store(0)
+	o.padded.Store(0)
 	o.left.Store(int64(g.Size))
 	o.trail = &meter.Trail{Stage: g.Meter, Rows: make([]meter.Arrival, 0, 8)}
 	if s.since > 0 {

@@ -1,0 +1,136 @@
+package graph
+
+import (
+	"sync/atomic"
+
+	"github.com/penstock-go/penstock/graph/internal/edge"
+	"github.com/penstock-go/penstock/shard"
+)
+
+// feed gives out the places of a map-style source: epoch after epoch, in the sampler's order, and of them those that are
+// the rank's.
+type feed struct {
+	source  uint16
+	places  Places
+	epochs  int
+	workers int64
+	world   shard.World
+	uneven  shard.Uneven
+	quota   *quota // nil: the epoch's length decides
+	left    func(n int64)
+
+	resumed int64 // the epoch in which the run goes on after another; -1: none
+	base    int64 // places of it that the job took in another world
+	from    int64 // and of the rank's places after them
+
+	epoch   int64
+	number  int64       // of the rank's next place in the epoch, after base
+	stopped atomic.Bool // also by Stop, in a run without goroutines
+}
+
+// feedOf makes the feed of a source that is open.
+func (b *builder) feedOf(s *stageRun, number int, me sourceRun, places Places) (*feed, error) {
+	at, err := b.sourceAt(s, number, me)
+	if err != nil {
+		return nil, err
+	}
+	f := &feed{
+		source: uint16(number), places: places, epochs: b.p.epochs, workers: int64(s.workers),
+		world: b.p.world, uneven: b.p.unevenBy(), resumed: -1, left: func(n int64) { s.m.Dropped.Add(n) },
+	}
+	if at != nil {
+		f.resumed, f.base = b.resume.Epoch, at.Base
+		if int64(b.resume.World) != b.p.world.Size() {
+			f.base = at.Place
+		}
+		f.from = f.world.Number(at.Place - f.base)
+		f.epoch, f.number = f.resumed, f.from
+	}
+	s.steps = func(q quota) { f.quota = &q }
+	b.run.sources[number].after = f.after
+	b.run.sources[number].base = f.baseOf
+	return f, nil
+}
+
+// next is the hook of the source's input edge, called under its lock.
+func (f *feed) next(buf []edge.Cell[struct{}], k int) ([]edge.Cell[struct{}], bool) {
+	left := int64(0)
+	for !f.stopped.Load() {
+		if f.epochs != Forever && f.epoch >= int64(f.epochs) {
+			f.stopped.Store(true)
+			break
+		}
+		if left = f.count(f.epoch) - f.number; left > 0 {
+			break
+		}
+		f.leave()
+		f.epoch, f.number = f.epoch+1, 0
+	}
+	if f.stopped.Load() {
+		return buf, true
+	}
+	n := min(int64(k), max(1, left/f.workers), left)
+	base, all := f.baseOf(f.epoch), f.places.Len(f.epoch)
+	for i := range n {
+		t := edge.Tag{Place: base + f.world.Place(f.number+i), Epoch: int32(f.epoch), Source: f.source}
+		if t.Place >= all {
+			t.Flags |= edge.Padding
+		}
+		buf = append(buf, edge.Cell[struct{}]{Tag: t})
+	}
+	f.number += n
+	return buf, false
+}
+
+func (f *feed) baseOf(epoch int64) int64 {
+	if epoch == f.resumed {
+		return f.base
+	}
+	return 0
+}
+
+// count is the number of the rank's places in an epoch, after those that the job took in another world.
+func (f *feed) count(epoch int64) int64 {
+	n := f.places.Len(epoch)
+	switch {
+	case n == 0:
+		return 0
+	case f.quota == nil:
+		return f.world.Count(max(0, n-f.baseOf(epoch)), f.uneven)
+	case epoch == f.resumed:
+		return f.from + f.quota.first
+	}
+	return f.quota.each
+}
+
+// leave counts the rank's own places that are left out at the end of an epoch.
+func (f *feed) leave() {
+	own := f.world.Number(max(0, f.places.Len(f.epoch)-f.baseOf(f.epoch)))
+	if own > f.number && f.left != nil {
+		f.left(own - f.number)
+	}
+}
+
+// after is the first place of the job that comes after the rank's place in an epoch, where every rank has come as far:
+// rows is how many places a step takes, 0 where that is not known.
+func (f *feed) after(epoch, place, rows int64) int64 {
+	base, all := f.baseOf(epoch), f.places.Len(epoch)
+	number := f.world.Number(place + 1 - base)
+	if f.quota == nil && f.uneven != shard.Keep && number >= f.count(epoch) {
+		return max(all, base+number*f.world.Size()) // all ranks have come to the epoch's end
+	}
+	if rows > 0 {
+		number = (number + rows - 1) / rows * rows // a short step is the last one
+	}
+	return base + number*f.world.Size()
+}
+
+// around lets places beyond the last one stand for the first ones again.
+type around struct{ Places }
+
+func (a around) Index(epoch, place int64) int64 {
+	if n := a.Len(epoch); place >= n && n > 0 {
+		place %= n
+	}
+	return a.Places.Index(epoch, place)
+}
