@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -78,8 +79,7 @@ func TestWrongCommandLinesGiveTwoAndSayWhatIsNear(t *testing.T) {
 		{[]string{"run", file, "--warmup=-1"}, "--warmup must be at least 0, got -1"},
 		{[]string{"run", file, "--trace", "x.json"}, "--trace is not built yet"},
 		{[]string{"run", file, "--listen", ":1"}, "--listen is not built yet"},
-		{[]string{"run", file, "--report", "x.html"}, "HTML reports are not built yet"},
-		{[]string{"run", file, "--report", "x.csv"}, `wanted .json, .txt or .md, got ".csv"`},
+		{[]string{"run", file, "--report", "x.csv"}, `wanted .json, .html, .txt or .md, got ".csv"`},
 		{[]string{"run", file, "--report", filepath.Join(file, "no", "x.md")}, "there is no folder"},
 		{[]string{"lint"}, "the name of a spec is missing"},
 		{[]string{"kinds", "collte"}, `unknown kind "collte"; did you mean "collate"?`},
@@ -114,8 +114,8 @@ func TestHelpGoesToStandardOutput(t *testing.T) {
 func TestRunPrintsTheTableAndWritesReports(t *testing.T) {
 	file := write(t, "small.yaml", small)
 	dir := filepath.Dir(file)
-	js, txt, md := filepath.Join(dir, "a.json"), filepath.Join(dir, "b.TXT"), filepath.Join(dir, "c.md")
-	r := penstock(t, "run", "--set", "pack.size=10", file, "--report", js, "--report", txt, "--report", md)
+	js, txt, md, html := filepath.Join(dir, "a.json"), filepath.Join(dir, "b.TXT"), filepath.Join(dir, "c.md"), filepath.Join(dir, "d.html")
+	r := penstock(t, "run", "--set", "pack.size=10", file, "--report", js, "--report", txt, "--report", md, "--report", html)
 	require.Equal(t, exitDone, r.code, r.err)
 	assert.Contains(t, r.out, "100 samples in 10 batches")
 
@@ -145,6 +145,9 @@ func TestRunPrintsTheTableAndWritesReports(t *testing.T) {
 	b, err = os.ReadFile(md)
 	require.NoError(t, err)
 	assert.Contains(t, string(b), "small")
+	b, err = os.ReadFile(js)
+	require.NoError(t, err)
+	assert.JSONEq(t, string(b), insidePage(t, html))
 }
 
 func digest(t *testing.T, args ...string) string {
@@ -264,7 +267,8 @@ func interrupted(t *testing.T, args []string, signals ...os.Signal) result {
 }
 
 func TestSignalsEndARunAndTheReportIsStillWritten(t *testing.T) {
-	js := filepath.Join(t.TempDir(), "x.json")
+	dir := t.TempDir()
+	js, html := filepath.Join(dir, "x.json"), filepath.Join(dir, "x.html")
 	for _, c := range []struct {
 		signals []os.Signal
 		code    int
@@ -274,11 +278,73 @@ func TestSignalsEndARunAndTheReportIsStillWritten(t *testing.T) {
 		{[]os.Signal{syscall.SIGTERM}, exitTerminated},
 		{[]os.Signal{os.Interrupt, syscall.SIGTERM}, exitTerminated},
 	} {
-		r := interrupted(t, []string{"--report", js}, c.signals...)
+		r := interrupted(t, []string{"--report", js, "--report", html}, c.signals...)
 		assert.Equal(t, c.code, r.code, r.err)
 		assert.Contains(t, r.err, "penstock: stopping")
 		assert.NotContains(t, r.err, "canceled")
+		if _, err := os.Stat(js); os.IsNotExist(err) {
+			continue // the first signal came before the start
+		}
+		text, err := os.ReadFile(js)
+		require.NoError(t, err)
+		assert.JSONEq(t, string(text), insidePage(t, html))
+		require.NoError(t, errors.Join(os.Remove(js), os.Remove(html)))
 	}
+}
+
+// A run is ended in the middle: its reports are of all that was delivered until then.
+func TestTheReportOfARunThatIsEndedBySignalsIsComplete(t *testing.T) {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		dir := t.TempDir()
+		js, html, state := filepath.Join(dir, "x.json"), filepath.Join(dir, "x.html"), filepath.Join(dir, "state")
+		var stdout, stderr bytes.Buffer
+		a := testApp(t, &stdout, &stderr)
+		ch := make(chan os.Signal, 1)
+		a.signals = ch
+		done := make(chan int, 1)
+		file := write(t, "endless.yaml", endless)
+		go func() {
+			done <- a.main([]string{"run", file, "--report", js, "--report", html, "--state", state, "--every", "25"})
+		}()
+		require.Eventually(t, func() bool { _, err := os.Stat(state); return err == nil }, time.Minute, time.Millisecond)
+		ch <- sig // 25 batches have been delivered
+		<-done
+		text, err := os.ReadFile(js)
+		require.NoError(t, err, stderr.String())
+		var doc struct {
+			Totals   struct{ Batches int }
+			Blame    []struct{ Seconds float64 }
+			Sink     struct{ Wait_seconds float64 }
+			Timeline struct {
+				Waits []struct{ Seconds []float64 }
+			}
+		}
+		require.NoError(t, json.Unmarshal(text, &doc))
+		assert.GreaterOrEqual(t, doc.Totals.Batches, 25)
+		blamed, lined := 0.0, 0.0
+		for _, b := range doc.Blame {
+			blamed += b.Seconds
+		}
+		for _, w := range doc.Timeline.Waits {
+			for _, s := range w.Seconds {
+				lined += s
+			}
+		}
+		assert.InDelta(t, doc.Sink.Wait_seconds, blamed, 1e-6)
+		assert.InDelta(t, doc.Sink.Wait_seconds, lined, 1e-6)
+		assert.JSONEq(t, string(text), insidePage(t, html))
+	}
+}
+
+// insidePage is the report that a page has inside.
+func insidePage(t testing.TB, file string) string {
+	t.Helper()
+	html, err := os.ReadFile(file)
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(html), `<script type="application/json" id="report">`)
+	require.True(t, found)
+	text, _, _ := strings.Cut(rest, "</script>")
+	return text
 }
 
 func TestTheLiveLineIsPlainWhereThereIsNoTerminal(t *testing.T) {

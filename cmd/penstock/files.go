@@ -9,6 +9,7 @@ import (
 
 	"github.com/penstock-go/penstock/graph"
 	"github.com/penstock-go/penstock/graph/report"
+	"github.com/penstock-go/penstock/graph/report/page"
 )
 
 // given says which options stand on the command line.
@@ -21,11 +22,9 @@ func (f *flags) given() map[string]bool {
 // checkReport refuses a report that could not be written, before a long run rather than after it.
 func checkReport(file string) error {
 	switch ext := strings.ToLower(filepath.Ext(file)); ext {
-	case ".json", ".txt", ".md":
-	case ".html":
-		return fmt.Errorf("--report %q: HTML reports are not built yet; end the name in .json, .txt or .md", file)
+	case ".json", ".html", ".txt", ".md":
 	default:
-		return fmt.Errorf("--report %q: the ending picks the form; wanted .json, .txt or .md, got %q", file, ext)
+		return fmt.Errorf("--report %q: the ending picks the form; wanted .json, .html, .txt or .md, got %q", file, ext)
 	}
 	return checkTarget("--report", file)
 }
@@ -51,6 +50,12 @@ func writeReport(file string, s graph.Snapshot) error {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".json":
 		b, err := report.JSON(s)
+		if err != nil {
+			return err
+		}
+		text = b
+	case ".html":
+		b, err := page.Of(s)
 		if err != nil {
 			return err
 		}

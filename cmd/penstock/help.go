@@ -72,8 +72,10 @@ seconds. At the end the verdict and the table go to standard output.
                       debugging, and as a baseline; the digest stays the same
   --no-fuse           keeps stages apart that would be joined
   --no-digest         leaves the hashing of samples out
-  --report FILE       writes a report; .json, .txt or .md picks the form; may be
-                      given several times. FILE appears whole or not at all.
+  --report FILE       writes a report; .html, .json, .md or .txt picks the form; may
+                      be given several times. FILE appears whole or not at all. A
+                      .html is one file that needs nothing else: the verdict, who
+                      worked when, what was waited for, every figure as a table
   --watchdog TIME     when nothing has moved for TIME although the sink waits, writes
                       the state of every queue, who waits for whom, the oldest item
                       and where its stage's workers are; default 2m, 0s is off
