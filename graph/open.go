@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
@@ -51,6 +52,7 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 		}
 		b.eng.Quietly(s.n.id, func() { h.drop(c) })
 	})
+	e.OnHeld = heldBy(s, &h)
 	b.late(func() { // a stage may work for others by then
 		if s.skipsAny() {
 			e.OnMark = b.capsOf(s)
@@ -62,6 +64,28 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 	b.edges[s.n.no] = e
 	s.stats, s.behind, s.depth, s.locked = e.Stats, e.Stats, e.Depth(), e.WithLock
 	return e
+}
+
+// heldBy notes which item of a stage held up others that were finished.
+func heldBy[T any](s *stageRun, h *hooks[T]) func(*edge.Part[T], int64, int64) {
+	return func(p *edge.Part[T], held, blocked int64) {
+		if !s.m.Stragglers.Beats(held) {
+			return
+		}
+		key := ""
+		switch {
+		case len(p.Cells) > 0:
+			key = h.keyOf(&p.Cells[0])
+		case p.Err == nil:
+			key = h.placeKey(&p.First)
+		default:
+			return // the run ends with it, and its error names it
+		}
+		if p.N > 1 {
+			key = fmt.Sprintf("%s and %d more", key, p.N-1)
+		}
+		s.m.Stragglers.Add(key, held, blocked)
+	}
 }
 
 func inputEdge[T any](b *builder, n *node) *edge.Edge[T] { return b.edges[n.no].(*edge.Edge[T]) }

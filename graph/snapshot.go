@@ -138,7 +138,8 @@ type StageStats struct {
 	Failed            int64
 	Retried           int64         // attempts after an item's first
 	Timeout           time.Duration // of a call; 0: none
-	Abandoned         int64         // calls that ignored their context and were left behind
+	Overdue           int64         // calls that did not come back within the timeout
+	Abandoned         int64         // those of them that ignored their context and were left behind
 	InFlight          int64
 	WaitIn            time.Duration
 	Busy              time.Duration
@@ -153,6 +154,7 @@ type StageStats struct {
 	FusedInto         string
 	Phases            []Phase
 	Slowest           []Slow
+	Stragglers        []Straggler // those that others waited behind for longest
 	Open              time.Duration
 }
 
@@ -172,6 +174,16 @@ type Phase struct {
 type Slow struct {
 	Key  string
 	Time time.Duration
+}
+
+// Straggler is an item that held up others of its stage, which were finished and had to wait for it because order is
+// kept. Held is for how long finished work lay behind it, Blocked for how long workers stood still because the window was
+// full, added up over the workers. Times counts the epochs in which it was among the longest. Where items are handled in
+// slices the key is the first one's, "and 7 more".
+type Straggler struct {
+	Key           string
+	Times         int64
+	Held, Blocked time.Duration
 }
 
 // EpochStats are the numbers of one epoch.

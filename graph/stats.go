@@ -133,7 +133,7 @@ func (r *Run) stageStats(st *stageRun, e edge.Stats) StageStats {
 		ID: n.id, Kind: n.kind, Load: st.load, Workers: st.workers, WorkersAuto: n.opts.workers == 0 && n.role != sinkRole && n.role != mergeRole,
 		Buffer: e.Buffer, BufferAuto: n.opts.buffer == 0 && st.stats != nil, Window: e.Window, WindowAuto: n.opts.window == 0 && st.stats != nil,
 		Order: string(InputOrder), ItemsIn: m.In.Load(), ItemsOut: e.In - e.Marks, Filtered: m.Filtered.Load(),
-		Skipped: m.Skipped.Load(), StandIns: m.StandIns.Load(), Dropped: m.Dropped.Load(), Failed: m.Failed.Load(), Retried: m.Retried.Load(), Timeout: n.opts.timeout, Abandoned: m.Abandoned.Load(), InFlight: m.Lost.Load(),
+		Skipped: m.Skipped.Load(), StandIns: m.StandIns.Load(), Dropped: m.Dropped.Load(), Failed: m.Failed.Load(), Retried: m.Retried.Load(), Timeout: n.opts.timeout, Overdue: m.Overdue.Load(), Abandoned: m.Abandoned.Load(), InFlight: m.Lost.Load(),
 		WaitIn: time.Duration(t.WaitIn), Busy: time.Duration(t.Busy), WaitOut: time.Duration(t.WaitOut), Lifetime: time.Duration(t.Lifetime),
 		Service: distribution(h), Resolution: "item", Open: st.opened,
 	}
@@ -176,6 +176,9 @@ func (r *Run) stageStats(st *stageRun, e edge.Stats) StageStats {
 	}
 	for _, s := range m.Slowest.Read() {
 		x.Slowest = append(x.Slowest, Slow{s.Key, time.Duration(s.Time)})
+	}
+	for _, g := range m.Stragglers.Read() {
+		x.Stragglers = append(x.Stragglers, Straggler{g.Key, g.Times, time.Duration(g.Held), time.Duration(g.Blocked)})
 	}
 	return x
 }

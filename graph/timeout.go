@@ -49,6 +49,9 @@ func (x *timed[A, B]) try(c *edge.Cell[A], out *engine.Out[B]) error {
 		return x.take(c, o, out)
 	case <-ctx.Done():
 	}
+	if x.w.run.Cancelled() == nil {
+		x.w.s.m.Overdue.Add(1)
+	}
 	grace := time.NewTimer(min(max(x.limit, minGrace), maxGrace))
 	defer grace.Stop()
 	failure := fmt.Errorf("%w after %v (attempt %d)", ErrTimeout, x.limit, x.w.attempt)

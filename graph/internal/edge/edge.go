@@ -58,6 +58,10 @@ type Edge[T any] struct {
 	OnMark func(t *Tag, passed int64) error
 	fault  error
 
+	// OnHeld, if set, is told which part has held others up when its turn came and it was not finished: for how long
+	// finished work lay behind it, and for how long workers stood still, added up. It is called under the lock.
+	OnHeld func(p *Part[T], held, blocked int64)
+
 	// Source and Group are hooks of the consuming stage, called under the lock.
 	Source func(buf []Cell[T], k int) (_ []Cell[T], done bool)
 	Group  func(first []Cell[T], lo int64) int

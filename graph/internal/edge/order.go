@@ -12,7 +12,9 @@ type Part[T any] struct {
 	Hole    *meter.Trail // of a part without outputs
 	// Partial: the last input of the part has more outputs to come, so only the oldest worker may go on.
 	Partial bool
+	First   Tag // of a part without outputs: the place of its first input
 	off     int
+	arrived bool // its turn has been noted
 }
 
 // order restores the order of ordinals. It is guarded by the edge's lock.
@@ -25,6 +27,7 @@ type order[T any] struct {
 	holes    []*meter.Trail
 	stuck    int64 // since when finished work is stuck behind the oldest because the window is full
 	closeErr error
+	behind   behind
 }
 
 // maxHoles bounds the trails of empty slices that are remembered between two outputs.
@@ -114,6 +117,7 @@ func (e *Edge[T]) wakePutters() {
 	room := e.room() - e.count
 	for len(e.putters) > 0 && (e.aborted || e.ended || e.admits(e.putters[0])) {
 		w := e.putters.pop()
+		e.order.behind.leaves(w)
 		w.Wake()
 		if room -= w.need; room <= 0 && !e.cfg.Ordered && !e.aborted && !e.ended {
 			return
@@ -124,7 +128,7 @@ func (e *Edge[T]) wakePutters() {
 // Put hands a part over. It takes the cells: p.Cells is empty afterwards, perhaps with other memory. k is the length
 // of the worker's slices.
 func (e *Edge[T]) Put(w *Waiter, clock *meter.Clock, p *Part[T], k int, now int64) (r Put) {
-	p.off = 0
+	p.off, p.arrived = 0, false
 	e.mu.Lock()
 	if k < e.kp {
 		e.far()
@@ -152,8 +156,11 @@ func (e *Edge[T]) Put(w *Waiter, clock *meter.Clock, p *Part[T], k int, now int6
 		if p.Partial {
 			w.n = 1 << 40
 		}
-		if !e.cfg.Ordered {
+		switch {
+		case !e.cfg.Ordered:
 			w.lo = p.EpochLo
+		case p.Lo != e.order.next:
+			e.order.behind.parks(w, now)
 		}
 		e.putters.push(w)
 		e.mu.Unlock()
@@ -193,6 +200,7 @@ func (e *Edge[T]) putUnordered(p *Part[T], now int64) bool {
 // park keeps a part that is early, if the window has room for it. It swaps buffers with a recycled part.
 func (e *Edge[T]) park(p *Part[T], now int64, r *Put) bool {
 	o := &e.order
+	o.behind.finished(now)
 	if p.Partial || p.Lo+p.N > e.far() || e.crowded() {
 		if r.Window = true; o.stuck == 0 && !p.Partial {
 			o.stuck = now
@@ -217,6 +225,9 @@ func (e *Edge[T]) park(p *Part[T], now int64, r *Put) bool {
 // putOldest puts the part that is next in order.
 func (e *Edge[T]) putOldest(p *Part[T], now int64) bool {
 	o := &e.order
+	if !p.arrived {
+		e.arrive(p, now)
+	}
 	if o.stuck > 0 && len(p.Cells) > 0 {
 		if t := p.Cells[0].Trail; t != nil && t.Released == 0 {
 			t.Stuck, o.stuck = o.stuck, 0
@@ -237,7 +248,10 @@ func (e *Edge[T]) putOldest(p *Part[T], now int64) bool {
 		e.finish(p.Err)
 		return true
 	}
-	if p.N > 0 {
+	if p.N == 0 {
+		o.behind.turn(now)
+	} else {
+		e.turn(now)
 		if o.pending > 0 {
 			e.release(now)
 		}
@@ -270,6 +284,7 @@ func (e *Edge[T]) release(now int64) {
 		o.slots[i] = nil
 		o.pending--
 		o.next += p.N
+		e.turn(now)
 		if p.Err != nil {
 			e.finish(p.Err)
 		}

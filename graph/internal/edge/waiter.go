@@ -15,6 +15,9 @@ type Waiter struct {
 
 	lo, n int64 // what the worker wants to put
 	need  int
+
+	behind bool  // it stands still because an older item is not finished
+	since  int64 // since when
 	// ForSlab tells, after a take that waited, that it waited for a slab and not for input.
 	ForSlab bool
 }

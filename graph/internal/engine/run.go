@@ -154,6 +154,16 @@ func (r *Run) Cancelled() error {
 	return context.Cause(r.ctx)
 }
 
+// failed counts an item whose function gave an error. In a run that has been broken off it says no more than that, and
+// the item counts as under way.
+func (r *Run) failed(m *meter.Stage) {
+	if r.Cancelled() != nil {
+		m.Lost.Add(1)
+		return
+	}
+	m.Failed.Add(1)
+}
+
 // Pause waits for d. False: the run has ended.
 func (r *Run) Pause(d time.Duration) bool {
 	t := time.NewTimer(d)

@@ -163,7 +163,7 @@ func (s *Splits[T]) split(l *splitLane[T], t turn) bool {
 	if err != nil {
 		s.Meter.In.Add(1)
 		if s.Skip == nil {
-			s.Meter.Failed.Add(1)
+			s.r.failed(s.Meter)
 			s.hand(l, s.Wrap(l.no, &end, err))
 			return false
 		}

@@ -78,6 +78,7 @@ type worker[A, B any] struct {
 	take edge.Taker[A]
 	part edge.Part[B]
 
+	first    edge.Tag // the place of the slice's first input
 	k, bound int
 	usual    int64 // service of an item, as the last slice had it
 	singles  int64 // so many slices are of one item, to find out which one is slow
@@ -152,13 +153,14 @@ func (w *worker[A, B]) lose(rest []edge.Cell[A]) {
 func (w *worker[A, B]) step(in []edge.Cell[A], lo, epochLo int64, fresh bool) (n int, ok bool) {
 	s, t0 := w.s, w.m.Last()
 	w.m.On(int64(in[0].Epoch), in[0].Place)
+	w.first = edge.Tag{Epoch: in[0].Epoch, Source: in[0].Source, Place: in[0].Place}
 	w.m.Doing(meter.Busy)
 	w.out.begin(s.Meter, lo, epochLo, t0, fresh)
 	done, err := w.guard(in)
 	n = done
 	if err != nil {
 		n++
-		s.Meter.Failed.Add(1)
+		w.r.failed(s.Meter)
 		err = s.Wrap(w.no, &in[done], err)
 		s.Drop(&in[done])
 	}
@@ -277,7 +279,7 @@ func (w *worker[A, B]) hand(n int, err error, now int64) bool {
 	}
 	*p = edge.Part[B]{Lo: lo, N: left, EpochLo: o.epochLo, Cells: o.cells, Err: err}
 	if len(o.cells) == 0 && n > 0 {
-		p.Hole = o.hole()
+		p.Hole, p.First = o.hole(), w.first
 	}
 	res := w.s.Out.Put(w.wait, w.r.Clock, p, w.k, now)
 	o.cells = p.Cells

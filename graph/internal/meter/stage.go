@@ -10,11 +10,13 @@ type Stage struct {
 	ID string
 	No int // in order of declaration
 
-	In, Done, Out, Filtered, Skipped, StandIns, Dropped, Failed, Lost, Retried, Abandoned, BytesOut atomic.Int64
+	In, Done, Out, Filtered, Skipped, StandIns, Dropped, Failed, Lost, Retried, Overdue, Abandoned, BytesOut atomic.Int64
 
 	Service Histogram
 	Sliced  atomic.Bool // service times are means over slices
 	Slowest Slowest
+
+	Stragglers Stragglers // at the stage's output
 
 	mu      sync.Mutex
 	workers []*Worker
