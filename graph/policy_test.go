@@ -136,6 +136,7 @@ func TestCallThatObeysItsContextTimesOut(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, got, 199)
 		require.Zero(t, run.Snapshot().Stages[1].Abandoned)
+		require.Equal(t, int64(1), run.Snapshot().Stages[1].Overdue)
 	})
 }
 
@@ -175,6 +176,7 @@ func TestCallThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 		require.ErrorContains(t, err, "item-9")
 		require.Equal(t, 9, n)
 		require.Equal(t, int64(1), s.Stages[1].Abandoned)
+		require.Equal(t, int64(1), s.Stages[1].Overdue)
 		require.Contains(t, s.Warnings[0], "item-9 ignored its context")
 
 		n, s, err = try(graph.Skip, 9)
@@ -187,5 +189,31 @@ func TestCallThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 		close(release)
 		synctest.Wait()
 		require.Zero(t, live.Load(), "what was left behind gives its item back when it returns after all")
+	})
+}
+
+// A run that is broken off while reads are under way has not failed: what they were at counts as under way.
+func TestItemsUnderWayAtTheEndHaveNotFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := graph.New("cut", graph.Batches(3))
+		src := graph.From(p, "read", source[int]{100, func(c *graph.Call, i int64) (int, error) {
+			select {
+			case <-time.After(10 * ms):
+				return int(i), nil
+			case <-c.Context().Done():
+				return 0, context.Cause(c.Context())
+			}
+		}}, graph.Workers(4))
+		out := graph.Output(src, "out")
+		run, err := p.Start(t.Context())
+		require.NoError(t, err)
+		for _, err := range out.All(run) {
+			require.NoError(t, err)
+		}
+		require.NoError(t, run.Wait())
+		s := run.Snapshot()
+		require.Zero(t, s.Totals.Failed)
+		require.NotZero(t, s.Stages[0].InFlight)
+		require.Empty(t, s.Totals.Unbalanced)
 	})
 }

@@ -223,6 +223,8 @@ func golden() map[string]graph.Snapshot {
 	d := &b.stage("read").Service
 	d.P50, d.P95, d.P99, d.Max = 500*time.Microsecond, 800*time.Microsecond, 40*ms, 200*ms
 	b.stage("read").Slowest = []graph.Slow{{Key: "n03/big.jpg", Time: 200 * ms}, {Key: "n03/huge.jpg", Time: 180 * ms}}
+	b.stage("read").Stragglers = []graph.Straggler{{Key: "n03/big.jpg", Times: 1, Held: 190 * ms, Blocked: 540 * ms},
+		{Key: "n03/huge.jpg", Times: 1, Held: 150 * ms}, {Key: "n01/0042.jpg", Times: 1, Held: 2 * ms}}
 	all["jitter"] = b.s
 
 	maps.Copy(all, others())
@@ -288,7 +290,7 @@ func others() map[string]graph.Snapshot {
 		}
 		s.Skips = append(s.Skips, graph.SkipNote{Stage: "read", Key: "n09/gone.jpg", Err: "no such file", Attempt: 3})
 		s.Stages[0].Skipped, s.Stages[0].Retried, s.Totals.Skipped = 1, 7, 13
-		s.Stages[1].Timeout, s.Stages[1].Abandoned, s.Stages[1].Retried = 500*ms, 2, 1
+		s.Stages[1].Timeout, s.Stages[1].Abandoned, s.Stages[1].Overdue, s.Stages[1].Retried = 500*ms, 2, 3, 1
 		s.Warnings = []string{"12 of 6400 samples were skipped by \"decode\": see the first: n02/broken.jpg: not a picture"}
 	})
 	all["epochs"] = epochs()

@@ -79,7 +79,7 @@ func (c *cleaner) totals(s *graph.Snapshot) {
 func (c *cleaner) stage(st *graph.StageStats) {
 	at := "stages." + plain(st.ID)
 	c.counts(at, &st.ItemsIn, &st.ItemsOut, &st.Filtered, &st.Skipped, &st.StandIns, &st.Dropped, &st.Failed,
-		&st.Retried, &st.Abandoned, &st.InFlight)
+		&st.Retried, &st.Overdue, &st.Abandoned, &st.InFlight)
 	c.time(&st.WaitIn, at+".wait_in")
 	c.time(&st.Busy, at+".busy")
 	c.time(&st.WaitOut, at+".wait_out")
@@ -99,6 +99,12 @@ func (c *cleaner) stage(st *graph.StageStats) {
 	st.Slowest = slices.Clone(st.Slowest)
 	for i := range st.Slowest {
 		c.time(&st.Slowest[i].Time, at+".slowest")
+	}
+	st.Stragglers = slices.Clone(st.Stragglers)
+	for i := range st.Stragglers {
+		x := &st.Stragglers[i]
+		c.time(&x.Held, at+".stragglers")
+		c.time(&x.Blocked, at+".stragglers")
 	}
 }
 

@@ -24,6 +24,7 @@ type document struct {
 	DigestSeconds *float64       `json:"digest_seconds"`
 	GCPause       float64        `json:"gc_pause_seconds"`
 	Decisions     []struct{}     `json:"decisions"`
+	Skips         []skipDoc      `json:"skips"`
 	Warnings      []string       `json:"warnings"`
 }
 
@@ -104,37 +105,38 @@ type blameDoc struct {
 }
 
 type stageDoc struct {
-	ID          string     `json:"id"`
-	Kind        string     `json:"kind"`
-	Load        *string    `json:"load"`
-	From        []string   `json:"from"`
-	Order       *string    `json:"order"`
-	Group       *int       `json:"group"` // null: not a group
-	Slabs       *int       `json:"slabs"` // null: not a group
-	Workers     int        `json:"workers"`
-	Buffer      *int       `json:"buffer"`
-	Window      *int       `json:"window"`
-	ItemsIn     int64      `json:"items_in"`
-	ItemsOut    int64      `json:"items_out"`
-	Skipped     int64      `json:"skipped"`
-	StandIns    int64      `json:"stand_ins"`
-	Failed      int64      `json:"failed"`
-	Retried     int64      `json:"retried"`
-	InFlight    int64      `json:"in_flight"`
-	WaitIn      *float64   `json:"wait_in_seconds"`
-	Busy        *float64   `json:"busy_seconds"`
-	WaitOut     *float64   `json:"wait_out_seconds"`
-	Service     serviceDoc `json:"service"`
-	Capacity    *float64   `json:"capacity_per_second"`
-	Utilisation *float64   `json:"utilisation"`
-	Queue       queueDoc   `json:"queue"`
-	BytesOut    *int64     `json:"bytes_out"`
-	FusedInto   *string    `json:"fused_into"`
-	Phases      []phaseDoc `json:"phases"`
-	Slowest     []slowDoc  `json:"slowest"`
-	Filtered    int64      `json:"filtered"`
-	Abandoned   *int64     `json:"abandoned"` // null where the stage has no timeout
-	Overdue     *int64     `json:"overdue"`   // always null: not counted yet
+	ID          string         `json:"id"`
+	Kind        string         `json:"kind"`
+	Load        *string        `json:"load"`
+	From        []string       `json:"from"`
+	Order       *string        `json:"order"`
+	Group       *int           `json:"group"` // null: not a group
+	Slabs       *int           `json:"slabs"` // null: not a group
+	Workers     int            `json:"workers"`
+	Buffer      *int           `json:"buffer"`
+	Window      *int           `json:"window"`
+	ItemsIn     int64          `json:"items_in"`
+	ItemsOut    int64          `json:"items_out"`
+	Skipped     int64          `json:"skipped"`
+	StandIns    int64          `json:"stand_ins"`
+	Failed      int64          `json:"failed"`
+	Retried     int64          `json:"retried"`
+	InFlight    int64          `json:"in_flight"`
+	WaitIn      *float64       `json:"wait_in_seconds"`
+	Busy        *float64       `json:"busy_seconds"`
+	WaitOut     *float64       `json:"wait_out_seconds"`
+	Service     serviceDoc     `json:"service"`
+	Capacity    *float64       `json:"capacity_per_second"`
+	Utilisation *float64       `json:"utilisation"`
+	Queue       queueDoc       `json:"queue"`
+	BytesOut    *int64         `json:"bytes_out"`
+	FusedInto   *string        `json:"fused_into"`
+	Phases      []phaseDoc     `json:"phases"`
+	Slowest     []slowDoc      `json:"slowest"`
+	Filtered    int64          `json:"filtered"`
+	Abandoned   *int64         `json:"abandoned"` // null where the stage has no timeout
+	Overdue     *int64         `json:"overdue"`   // likewise
+	Stragglers  []stragglerDoc `json:"stragglers"`
 }
 
 type serviceDoc struct {
@@ -155,6 +157,21 @@ type phaseDoc struct {
 type slowDoc struct {
 	Key     string  `json:"key"`
 	Seconds float64 `json:"seconds"`
+}
+
+type stragglerDoc struct {
+	Key     string  `json:"key"`
+	Times   int64   `json:"times"`
+	Held    float64 `json:"held_seconds"`
+	Blocked float64 `json:"blocked_seconds"`
+}
+
+type skipDoc struct {
+	Stage   string `json:"stage"`
+	Key     string `json:"key"`
+	Error   string `json:"error"`
+	Attempt int    `json:"attempt"`
+	Offset  *int64 `json:"offset"`
 }
 
 type epochDoc struct {

@@ -22,6 +22,7 @@ func JSON(s graph.Snapshot) ([]byte, error) {
 		Spec:        specOf(s.Spec), Totals: totalsOf(&s), Sink: sinkOf(s.Sink), Blame: blameOf(s.Blame),
 		Stages: stagesOf(s.Stages), Epochs: epochsOf(&s),
 		Mix: []struct{}{}, Cache: []struct{}{}, Devices: []struct{}{}, Decisions: []struct{}{},
+		Skips:   skipsOf(s.Skips),
 		Verdict: verdictOf(j.v), Memory: memoryOf(s.Memory), Timeline: timelineOf(s.Timeline, s.Memory.BytesKnown), Digest: s.Digest,
 		GCPause: s.GCPause.Seconds(), Warnings: warnings(&s),
 	}
@@ -136,9 +137,9 @@ func stageOf(st *graph.StageStats) stageDoc {
 		Window: positive(st.Window), ItemsIn: st.ItemsIn, ItemsOut: st.ItemsOut, Skipped: st.Skipped,
 		StandIns: st.StandIns, Failed: st.Failed, Retried: st.Retried, InFlight: st.InFlight, BytesOut: st.BytesOut,
 		Queue: queueDoc{st.Queue.Mean, st.Queue.Occupancy}, FusedInto: text(st.FusedInto),
-		Phases: []phaseDoc{}, Slowest: []slowDoc{}, Filtered: st.Filtered}
+		Phases: []phaseDoc{}, Slowest: []slowDoc{}, Stragglers: []stragglerDoc{}, Filtered: st.Filtered}
 	if st.Timeout > 0 {
-		d.Abandoned = &st.Abandoned
+		d.Abandoned, d.Overdue = &st.Abandoned, &st.Overdue
 	}
 	for _, p := range st.Phases {
 		d.Phases = append(d.Phases, phaseDoc{p.Name, p.Busy.Seconds()})
@@ -154,6 +155,14 @@ func stageOf(st *graph.StageStats) stageDoc {
 	d.Service = serviceDoc{distributionOf(st.Service), text(st.Resolution)}
 	d.Capacity, d.Utilisation = st.Capacity, st.Utilisation
 	return d
+}
+
+func skipsOf(all []graph.SkipNote) []skipDoc {
+	docs := make([]skipDoc, 0, len(all))
+	for _, n := range all {
+		docs = append(docs, skipDoc{n.Stage, n.Key, n.Err, n.Attempt, n.Offset})
+	}
+	return docs
 }
 
 func epochsOf(s *graph.Snapshot) []epochDoc {

@@ -32,6 +32,15 @@ func Markdown(s graph.Snapshot) string {
 			duration(x.item.Time), digits(x.times, 2)))
 	}
 	j.list(&b, "Slowest items", items)
+	items = nil
+	for _, x := range j.stragglers() {
+		line := fmt.Sprintf("%s: %s, %s", name(x.stage.ID), plain(x.item.Key), duration(x.item.Held))
+		if still := x.stillness(); still != "" {
+			line += " (" + still + ")"
+		}
+		items = append(items, line)
+	}
+	j.list(&b, "What finished items waited behind", items)
 	for _, part := range []string{j.lost(), j.again(), j.memory()} {
 		if part != "" {
 			b.WriteString("\n" + escape(part))
