@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,7 +48,8 @@ func inVirtualTime(t *testing.T, text string) (s graph.Snapshot) {
 	return s
 }
 
-// The page of a real run is that of its report. With -update it is written where the screenshots are made from.
+var pageFile = flag.String("page", "", "write the page of docs/images to this file")
+
 func TestThePageOfARunIsThatOfItsReport(t *testing.T) {
 	s := inVirtualTime(t, shown)
 	html, err := page.Of(s)
@@ -55,6 +57,9 @@ func TestThePageOfARunIsThatOfItsReport(t *testing.T) {
 	text, err := report.JSON(s)
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "page.html")
+	if *pageFile != "" {
+		file = *pageFile
+	}
 	require.NoError(t, os.WriteFile(file, html, 0o644))
 	require.JSONEq(t, string(text), insidePage(t, file))
 	require.Contains(t, string(html), `<data id="stage" value="decode" data-path="verdict.bottleneck">decode</data>`)
