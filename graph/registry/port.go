@@ -20,6 +20,9 @@ func PortOf[T any](p Port) (graph.Port[T], bool) {
 	return t, ok
 }
 
+// MakePort is a typed port as one that stages of a spec can be joined to.
+func MakePort[T any](p graph.Port[T]) Port { return erase(p) }
+
 // Merge joins ports that carry the same; ins must not be empty.
 func Merge(p *graph.Pipeline, id string, ins []Port, opts []graph.Option) Port {
 	return ins[0].merge(p, id, ins, opts)

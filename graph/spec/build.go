@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,9 @@ type Options struct {
 	// Upto, if set, declares only the stage of this id and those above it. The pipeline then has no sink; see
 	// [Spec.Port].
 	Upto string
+	// Feed stands in for stages: what it makes takes the place of the stage of this id and of all above that one. It must
+	// carry what the stage carries.
+	Feed map[string]func(p *graph.Pipeline) registry.Port
 }
 
 // Spec is a spec that was read without an error.
@@ -107,7 +111,7 @@ func Parse(file string, text []byte, catalog *registry.Catalog, o Options) (*Spe
 		c.stageKeys(s)
 	}
 	c.wire(d.stages)
-	p := c.declare(set, d.stages, o.Upto)
+	p := c.declare(set, d.stages, o)
 	s := &Spec{Pipeline: p, Text: string(text), Overrides: o.Set, Memory: set.memory, Ranked: set.rank >= 0, World: set.world}
 	if o.Upto != "" {
 		s.Port = c.upto(d.stages, o.Upto)
@@ -137,7 +141,7 @@ func (c *builder) upto(stages []*stage, id string) registry.Port {
 
 // declare joins the stages through the same functions that a Go program calls. Where something is wrong already, what
 // hangs below it is only decoded.
-func (c *builder) declare(set settings, stages []*stage, upto string) *graph.Pipeline {
+func (c *builder) declare(set settings, stages []*stage, o Options) *graph.Pipeline {
 	opts := []graph.PipelineOption{graph.Seed(set.seed), graph.Within(c.root)}
 	if set.epochs == forever {
 		opts = append(opts, graph.Epochs(graph.Forever))
@@ -148,7 +152,7 @@ func (c *builder) declare(set settings, stages []*stage, upto string) *graph.Pip
 		opts = append(opts, graph.WithBudget(graph.Budget{CPU: set.cpu, Memory: set.memory}))
 	}
 	p := graph.New(set.name, append(opts, set.jobOptions()...)...)
-	needed := above(stages, upto)
+	needed, fed := above(stages, o.Upto), c.fed(stages, o.Feed)
 	ready := flow(stages)
 	for _, s := range stages {
 		if !slices.Contains(ready, s) {
@@ -156,11 +160,16 @@ func (c *builder) declare(set settings, stages []*stage, upto string) *graph.Pip
 		}
 	}
 	for _, s := range ready {
-		if needed != nil && !needed[s] {
+		feed, instead := o.Feed[s.id]
+		switch {
+		case instead:
 			c.decodeOnly(s)
-			continue
+			c.ports[s] = feed(p)
+		case fed[s], needed != nil && !needed[s]:
+			c.decodeOnly(s)
+		default:
+			c.join(p, s)
 		}
-		c.join(p, s)
 	}
 	c.build(p, stages)
 	return p
@@ -187,6 +196,19 @@ func above(stages []*stage, id string) map[*stage]bool {
 		}
 	}
 	return found
+}
+
+// fed are the stages that others stand in for, and all above them.
+func (c *builder) fed(stages []*stage, feed map[string]func(*graph.Pipeline) registry.Port) map[*stage]bool {
+	all := map[*stage]bool{}
+	for _, id := range slices.Sorted(maps.Keys(feed)) {
+		if !slices.ContainsFunc(stages, func(s *stage) bool { return s.id == id }) {
+			c.add(nil, "", "unknown_stage", fmt.Sprintf("there is no stage %q", id), "")
+			continue
+		}
+		maps.Copy(all, above(stages, id))
+	}
+	return all
 }
 
 func (c *builder) decodeOnly(s *stage) {

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/penstock-go/penstock/graph"
+	"github.com/penstock-go/penstock/graph/registry"
+)
+
+// mostFiles bounds how many files are put out of memory.
+const mostFiles = 1_000_000
+
+// evict asks the system to drop the files that a source reads from memory. It says why it could not, or "".
+func (l *lab) evict(src graph.OutlineStage) string {
+	k, ok := l.a.catalog.Kind(src.Kind)
+	if !ok || len(k.Entries) == 0 {
+		return "its files are not known"
+	}
+	var roots []string
+	for _, f := range k.Entries[0].Fields {
+		for _, s := range src.Config {
+			if s.Key == f.Name && (f.Type == registry.TypePath || f.Type == registry.TypePaths) {
+				roots = append(roots, s.Value)
+			}
+		}
+	}
+	if len(roots) == 0 {
+		return "the source reads no files"
+	}
+	files := 0
+	for _, root := range roots {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() || files == mostFiles {
+				return err
+			}
+			f, err := os.Open(path)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			files++
+			return forget(f)
+		})
+		if err != nil {
+			return fmt.Sprintf("%s could not be put out of memory: %v", root, err)
+		}
+	}
+	if files == 0 {
+		return "no files were found"
+	}
+	return ""
+}

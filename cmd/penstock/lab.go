@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/penstock-go/penstock/graph"
+	"github.com/penstock-go/penstock/graph/item"
+	"github.com/penstock-go/penstock/graph/registry"
+	"github.com/penstock-go/penstock/graph/spec"
+	"github.com/penstock-go/penstock/graph/tune"
+)
+
+// lab runs variants of one spec, each for a time, and measures them.
+type lab struct {
+	a       *app
+	file    string
+	dir     string
+	text    []byte
+	set     texts
+	root    string
+	seconds float64
+	guard   *guard
+	ctx     context.Context
+	close   func()
+}
+
+// openLab reads the spec and says what is wrong with it. The lab is nil then.
+func (a *app) openLab(file string, set texts, root string, seconds float64) (*lab, int) {
+	l := &lab{a: a, file: file, set: set, root: root, seconds: seconds}
+	var err error
+	if l.text, err = readText(file, a.in); err != nil {
+		fmt.Fprintf(a.err, "penstock: %s\n", message(err))
+		return nil, exitUsage
+	}
+	if file != "-" {
+		l.dir = filepath.Dir(file)
+	}
+	s, d := spec.Parse(file, l.text, a.catalog, l.options(nil))
+	for _, x := range d {
+		fmt.Fprintln(a.err, x)
+	}
+	if s == nil {
+		return nil, exitUsage
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	l.ctx, l.guard = ctx, &guard{err: a.err, cancel: cancel}
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() { l.guard.watch(a.signals, stop) })
+	l.close = func() {
+		close(stop)
+		wg.Wait()
+		cancel(nil)
+	}
+	limitMemory(s.Memory)
+	return l, exitDone
+}
+
+func readText(file string, stdin io.Reader) ([]byte, error) {
+	r := stdin
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		r = f
+	}
+	return io.ReadAll(io.LimitReader(r, spec.MaxBytes+1))
+}
+
+func (l *lab) options(more []string) spec.Options {
+	return spec.Options{Set: append(append([]string{}, l.set...), more...), Dir: l.dir, Root: l.root}
+}
+
+// load reads a variant of the spec.
+func (l *lab) load(o spec.Options) (*spec.Spec, error) {
+	s, d := spec.Parse(l.file, l.text, l.a.catalog, o)
+	if s == nil {
+		return nil, d.Err()
+	}
+	return s, nil
+}
+
+var errEnough = errors.New("measured long enough")
+
+// warmShare is the part of a measurement that is left out at its beginning.
+const warmShare = 0.2
+
+// measure runs a pipeline for the lab's time. drive takes what comes out, nil where the pipeline has a sink. A pipeline
+// that ends before that is measured as far as it went.
+func (l *lab) measure(p *graph.Pipeline, drive func(*graph.Run) error) (tune.Trial, error) {
+	ctx, cancel := context.WithCancelCause(l.ctx)
+	defer cancel(nil)
+	run, err := p.Start(ctx)
+	if err != nil {
+		return tune.Trial{}, err
+	}
+	var warm, end graph.Snapshot
+	var mu sync.Mutex
+	at := func(share float64, f func()) *time.Timer {
+		return time.AfterFunc(time.Duration(l.seconds*share*float64(time.Second)), func() {
+			mu.Lock()
+			defer mu.Unlock()
+			f()
+		})
+	}
+	first := at(warmShare, func() { warm = run.Snapshot() })
+	last := at(1, func() {
+		end = run.Snapshot()
+		cancel(errEnough)
+	})
+	if drive != nil {
+		err = drive(run)
+	}
+	if werr := run.Wait(); err == nil {
+		err = werr
+	}
+	first.Stop()
+	last.Stop()
+	mu.Lock()
+	defer mu.Unlock()
+	if l.ctx.Err() != nil {
+		return tune.Trial{}, errInterrupted
+	}
+	if err != nil && !errors.Is(err, errEnough) {
+		return tune.Trial{}, err
+	}
+	if end.Pipeline == "" {
+		end = run.Snapshot()
+	}
+	return tune.Between(warm, end), nil
+}
+
+// whole measures the pipeline as it is, with overrides.
+func (l *lab) whole(more ...string) (tune.Trial, error) {
+	s, err := l.load(l.options(more))
+	if err != nil {
+		return tune.Trial{}, err
+	}
+	s.Pipeline.With(graph.NoFuse(), graph.Epochs(graph.Forever))
+	t, err := l.measure(s.Pipeline, nil)
+	t.Snapshot.Spec.Text, t.Snapshot.Spec.Overrides = s.Text, s.Overrides
+	return t, err
+}
+
+// feeds stand in for stages.
+type feeds map[string]func(*graph.Pipeline) registry.Port
+
+// upto measures a pipeline that ends behind a stage; what comes out is dropped.
+func (l *lab) upto(id string, feed feeds) (tune.Trial, error) {
+	o := l.options(nil)
+	o.Upto, o.Feed = id, feed
+	s, err := l.load(o)
+	if err != nil {
+		return tune.Trial{}, err
+	}
+	s.Pipeline.With(graph.NoFuse(), graph.NoDigest(), graph.Epochs(graph.Forever))
+	if in, ok := registry.PortOf[*item.Sample](s.Port); ok {
+		return l.measure(s.Pipeline, drain(graph.Output(in, freeID(id))))
+	}
+	in, _ := registry.PortOf[*item.Batch](s.Port)
+	return l.measure(s.Pipeline, drain(graph.Output(in, freeID(id))))
+}
+
+func drain[T any](out *graph.Out[T]) func(*graph.Run) error {
+	return func(run *graph.Run) error {
+		for _, err := range out.All(run) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// record takes the first items behind a stage and makes a feed of them.
+func (l *lab) record(id string) (feeds, error) {
+	o := l.options(nil)
+	o.Upto = id
+	s, err := l.load(o)
+	if err != nil {
+		return nil, err
+	}
+	s.Pipeline.With(graph.NoFuse(), graph.NoDigest())
+	schema, _ := s.Pipeline.Schema(id)
+	if in, ok := registry.PortOf[*item.Sample](s.Port); ok {
+		all, err := take(l, s.Pipeline, graph.Output(in, freeID(id)), mostSamples, copySample)
+		if err != nil || len(all) == 0 {
+			return nil, err
+		}
+		return feeds{id: recordedSamples(all, schema).feed(id)}, nil
+	}
+	in, _ := registry.PortOf[*item.Batch](s.Port)
+	all, err := take(l, s.Pipeline, graph.Output(in, freeID(id)), mostBatches, copyBatch)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	if all[0].Place != item.Host || all[0].Handle != nil {
+		return nil, nil
+	}
+	return feeds{id: recordedBatches(all, schema).feed(id)}, nil
+}
+
+// take copies the first items of a run, in half of the lab's time at most.
+func take[T interface{ Bytes() int64 }](l *lab, p *graph.Pipeline, out *graph.Out[T], most int, keep func(T) T) (all []T, err error) {
+	run, err := p.Start(l.ctx)
+	if err != nil {
+		return nil, err
+	}
+	began, bytes := time.Now(), int64(0)
+	for x, ierr := range out.All(run) {
+		if err = ierr; err != nil {
+			break
+		}
+		all, bytes = append(all, keep(x)), bytes+x.Bytes()
+		if len(all) == most || bytes > mostRecorded || time.Since(began).Seconds() > l.seconds/2 {
+			break
+		}
+	}
+	if werr := run.Wait(); err == nil {
+		err = werr
+	}
+	if l.ctx.Err() != nil {
+		err = errInterrupted
+	}
+	return all, err
+}
