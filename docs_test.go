@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/penstock-go/penstock/cuda"
 	"github.com/penstock-go/penstock/graph/registry"
 	"github.com/penstock-go/penstock/graph/spec"
 	"github.com/penstock-go/penstock/sinks"
@@ -61,7 +62,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 }
 
 func TestTheSpecsOfTheReadmeHaveNoProblems(t *testing.T) {
-	c, err := registry.NewCatalog(slices.Concat(sources.Kinds(), stages.Kinds(), sinks.Kinds())...)
+	c, err := registry.NewCatalog(slices.Concat(sources.Kinds(), stages.Kinds(), sinks.Kinds(), cuda.Kinds())...)
 	require.NoError(t, err)
 	text := pages(t)["README.md"]
 	found := yamlForm.FindAllStringSubmatch(text, -1)

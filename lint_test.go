@@ -76,6 +76,7 @@ var timers = map[string]string{
 	"graph/internal/engine/run.go":  "the back-off between two tries",
 	"graph/timeout.go":              "the grace of a call that has run out of time",
 	"sources/slow.go":               "models a slow store",
+	"cuda/emulated.go":              "models a device's time",
 	"stages/delay.go":               "a planted slow stage",
 	"sinks/accelerator.go":          "models a training step",
 }

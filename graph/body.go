@@ -134,6 +134,9 @@ func (w *body[A, B]) begin(out *engine.Out[B]) {
 	if w.last != nil && w.last.slot != nil {
 		w.last.place = out.Place
 	}
+	if w.call.room == nil {
+		w.call.room = out.Room
+	}
 	if w.absorbed != nil {
 		w.call.lapped = w.call.clock.Now()
 	}

@@ -167,6 +167,9 @@ func (p *Pipeline) checkEffect(n *node) {
 			}
 		}
 	}
+	if t := traitsOf(n.decl); n.role == stageRole && t.Serial && o.workers > 1 {
+		p.problem(n, "workers", "serial_stage", "%s works on one item at a time, in order; it has one worker", n.kind)
+	}
 	if o.set["sampler"] && n.role != sourceRole {
 		p.problem(n, "sampler", "not_a_source", "only a source has a sampler")
 	}
@@ -193,6 +196,14 @@ func (p *Pipeline) checkSchema(n *node) {
 		return
 	case len(n.ins) == 1:
 		in = n.ins[0].schema
+	}
+	if in.Place == item.Device && n.decl != nil && !isFunc(n.decl) && !traitsOf(n.decl).Device {
+		p.problem(n, "", "place", "its input %q gives batches that lie on a device, where %s cannot reach them; put it before the stage that copies them there", n.ins[0].id, n.kind)
+	}
+	if c, ok := n.decl.(BelowChecker); ok {
+		if err := c.CheckBelow(n.below()); err != nil {
+			p.problem(n, "", "below", "%s", err)
+		}
 	}
 	s, ok := n.decl.(Shaper)
 	if !ok {

@@ -31,6 +31,7 @@ type builder struct {
 	stops   []func() error // what Open took, in order
 	cores   int
 	groups  []func(*meter.Trail)
+	shared  map[string]any
 }
 
 // stageRun is what a run knows of one stage.
@@ -44,8 +45,10 @@ type stageRun struct {
 	least    int // outputs of a group that stages below must be able to hold
 	more     func(slabs int)
 	slabs    func() int
-	slabbed  bool // its outputs hold slabs
-	source   int  // number of a source
+	slabbed  bool  // its outputs hold slabs
+	supply   Slabs // of a group's memory; nil: the engine's
+	devices  func() DeviceStats
+	source   int // number of a source
 	iterable bool
 	steps    func(quota)       // tells a source how far it goes
 	drops    bool              // some of its inputs have no output, or several
@@ -100,6 +103,12 @@ func (b *builder) begin(n *node) *stageRun {
 			s.workers = 1
 		}
 	}
+	if t := traitsOf(n.decl); n.role == stageRole {
+		if t.Serial {
+			s.workers = 1
+		}
+		s.m.Copies, s.m.Reports = t.Copies, t.Reports
+	}
 	for _, in := range n.ins {
 		s.slabbed = s.slabbed || b.stages[in.no].slabbed
 	}
@@ -117,14 +126,39 @@ func (b *builder) autoWorkers(l Load) int {
 }
 
 func (b *builder) env(n *node, workers int) *Env {
+	s := b.stages[n.no]
 	return &Env{
-		Pipeline: b.p.name, Stage: n.id, Seed: b.p.seed, Workers: workers, Epochs: b.p.epochs, Memory: b.memory,
+		Pipeline: b.p.name, Stage: n.id, Seed: b.p.seed, Workers: workers, Epochs: b.p.epochs, Memory: b.memory, Sync: b.p.sync,
 		within:   b.p.within,
 		degraded: func(line string) { b.run.degraded(n.id, line) },
 		reserve:  b.run.bytes.reserve,
-		start:    func(f func()) { b.eng.Work(b.stages[n.no].m, f) },
+		start:    func(f func()) { b.eng.Work(s.m, f) },
+		supply:   func() Slabs { return s.supply },
+		below:    n.below(),
+		served:   func(d time.Duration) { s.m.Service.Add(int64(d), 1) },
+		fail:     func(err error) { b.eng.End(b.wrapOpen(s, -1, "process", err)) },
+		shared:   b.common,
 		warn:     func(line string) { b.run.warn(fmt.Sprintf("stage %q: %s", n.id, line)) },
 	}
+}
+
+// common implements [Env.Shared].
+func (b *builder) common(key string, open func() (any, func() error, error)) (any, error) {
+	if v, ok := b.shared[key]; ok {
+		return v, nil
+	}
+	v, end, err := open()
+	if err != nil {
+		return nil, err
+	}
+	if b.shared == nil {
+		b.shared = map[string]any{}
+	}
+	b.shared[key] = v
+	if end != nil {
+		b.stops = append(b.stops, end)
+	}
+	return v, nil
 }
 
 func (b *builder) wrapOpen(s *stageRun, worker int, op string, err error) error {

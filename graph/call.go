@@ -19,6 +19,7 @@ type Call struct {
 	places []Places // by source; nil for iterables
 	place  func() (ordinal, epochLo int64)
 	slot   *slotter // of the group that follows at once; nil: none
+	room   func(func() error) error
 	rand   Rand
 	seeded bool
 

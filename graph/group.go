@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
 	"github.com/penstock-go/penstock/graph/internal/engine"
@@ -39,6 +40,9 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 			if z, ok := any(v).(interface{ Capacity() int64 }); ok && !g.Fresh {
 				slabs = max(slabs, min(maxSlabs, int(smallSlabs/max(1, z.Capacity()))))
 				n, err := b.run.bytes.slabs(z.Capacity(), slabs, s.least)
+				if s.supply != nil && err == nil {
+					n, err = s.supply.Ring(z.Capacity(), n, s.least)
+				}
 				for _, f := range b.run.widen {
 					f(n / 2)
 				}
@@ -82,6 +86,11 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 		}
 	}
 	s.more = func(slabs int) { e.Slabs += slabs }
+	e.Stalled = func(ns int64) {
+		if s.supply != nil {
+			s.supply.Stalled(time.Duration(ns))
+		}
+	}
 	s.slabs = e.Most
 	if b.resume != nil {
 		e.FirstEpoch, e.FirstNumber = int32(b.resume.Epoch), b.resume.Batches
@@ -115,13 +124,17 @@ func (b *builder) slabsAfter(n *node) int {
 	slabs := 2
 	for m := n; m.next != nil; m = m.next {
 		w := 1
-		if m.role == stageRole || m.role == sourceRole {
+		t := traitsOf(m.decl)
+		if (m.role == stageRole || m.role == sourceRole) && !t.Serial {
 			if w = m.opts.workers; w == 0 {
 				w = b.autoWorkers(CPU)
 			}
 		}
 		if m != n {
 			slabs += w
+		}
+		if t.Releases {
+			break
 		}
 		if m.opts.buffer > 0 {
 			slabs += m.opts.buffer

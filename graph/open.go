@@ -32,7 +32,9 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 		Buffer: o.buffer, Window: o.window, Producers: s.workers, Consumers: 1,
 		Ordered: o.order != CompletionOrder, Slabs: s.slabbed,
 	}
-	if next := b.last(s.n).next; next != nil && (next.role == stageRole) {
+	if next := b.last(s.n).next; next != nil && next.role == stageRole && traitsOf(next.decl).Serial {
+		cfg.Consumers = 1
+	} else if next != nil && next.role == stageRole {
 		cfg.Consumers = next.opts.workers
 		if cfg.Consumers == 0 {
 			load := CPU
@@ -117,10 +119,17 @@ func openStage[A, B any](b *builder, n *node, st Stage[A, B]) error {
 	if tr.Group != nil {
 		return openGroup(b, s, tr.Group)
 	}
+	if tr.Slabs != nil {
+		b.offer(n, tr.Slabs)
+	}
+	if tr.Keep != nil {
+		b.run.keeps = append(b.run.keeps, tr.Keep)
+	}
+	s.devices = tr.Devices
 	in, out := inputEdge[A](b, n.ins[0]), newEdge[B](b, s)
 	hin, hout := hooksOf[A](b.index), hooksOf[B](b.index)
 	e := &engine.Stage[A, B]{
-		Meter: s.m, Workers: s.workers, In: in, Out: out,
+		Meter: s.m, Workers: s.workers, In: in, Out: out, Single: traitsOf(n.decl).Serial,
 		Open: func(int) (engine.Body[A, B], func() error, error) {
 			return workerOf(b, s, &hin, &hout, tr, tr.NewWorker)
 		},

@@ -17,6 +17,7 @@ type Snapshot struct {
 	Blame       []Blame
 	Stages      []StageStats // in order of declaration; the sink last
 	Epochs      []EpochStats
+	Devices     []DeviceStats
 	Memory      MemoryStats
 	Timeline    *Timeline // nil: no time has passed
 	Digest      *string   // nil: not computed, see Warnings
@@ -196,6 +197,27 @@ type EpochStats struct {
 	ItemsIn          map[string]int64 // by stage
 	PeakRSS          int64
 	Goroutines       int
+}
+
+// DeviceStats are the numbers of one device.
+type DeviceStats struct {
+	Name         string // as written in the spec
+	Stage        string // that copies to it
+	Title        string // what it is
+	Driver       string // "": none
+	Emulated     bool
+	Copies       int64         // batches that were copied to it
+	Bytes        int64         // that were
+	CopyTime     time.Duration // in which its copy engine was at work for them
+	CopiedBytes  int64         // that were first copied to page-locked memory, on the host
+	StagedCopies int64         // copies from memory that is not page-locked: they hold the host up
+	PinnedBytes  int64         // of page-locked memory
+	PoolStall    time.Duration // in which batches could not be begun for want of page-locked memory
+	Depth        int           // batches that it has room for
+	Steps        int64         // uses of batches that have ended
+	Busy, Idle   time.Duration // of the consumer's stream, in them and between them, the first left out
+	SteadyIdle   time.Duration // of it, without the changes of epochs
+	Unknown      bool          // the consumer did not say when it uses batches: no times of use
 }
 
 // MemoryStats are what was held.

@@ -59,6 +59,13 @@ type Transform[A, B any] struct {
 	// NewWorker, if set, makes the functions of one worker, which has resources of its own: a database handle,
 	// scratch memory. The engine calls it when the worker starts and closes what it made.
 	NewWorker func(ctx context.Context) (Transform[A, B], error)
+	// Slabs, if set, is where the nearest group above takes the memory of its outputs from.
+	Slabs Slabs
+	// Keep, if set, is told that the consumer holds n more outputs beyond their iteration (below 0: fewer): they are
+	// not coming back soon.
+	Keep func(n int)
+	// Devices, if set, reads the numbers of the device that the stage works with.
+	Devices func() DeviceStats
 	// Close, if set, frees what Open (or NewWorker) took.
 	Close func() error
 }

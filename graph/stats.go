@@ -64,6 +64,7 @@ func (r *Run) Snapshot() Snapshot {
 		s.Totals.Unbalanced = r.unbalanced(s.Stages, stats)
 		s.Totals.Balanced = len(s.Totals.Unbalanced) == 0
 	}
+	s.Devices = r.deviceStats(&s)
 	for _, b := range r.blamer.Read() {
 		x := Blame{Cause: causes[b.Cause], Phase: phases[b.When], Time: time.Duration(b.Time)}
 		if b.Stage != nil {
@@ -82,6 +83,30 @@ func (r *Run) Snapshot() Snapshot {
 		s.Err = r.err.Error()
 	}
 	return s
+}
+
+// deviceStats reads the devices, each once, and what they say of the run as a whole.
+func (r *Run) deviceStats(s *Snapshot) (all []DeviceStats) {
+	for _, st := range r.stages {
+		if st.devices == nil {
+			continue
+		}
+		d := st.devices()
+		d.Stage = st.n.id
+		all = append(all, d)
+		s.Emulated = s.Emulated || d.Emulated
+		if s.Environment.Device == nil && d.Title != "" {
+			s.Environment.Device = &d.Title
+			if d.Driver != "" {
+				s.Environment.Driver = &d.Driver
+			}
+		}
+		if t := d.Busy + d.SteadyIdle; t > 0 && s.Sink.DeviceWaitRatio == nil {
+			ratio := float64(d.SteadyIdle) / float64(t)
+			s.Sink.DeviceWaitRatio = &ratio
+		}
+	}
+	return all
 }
 
 // waitedForCores is what the threads of the process have waited for a core since the start. The waits of threads that

@@ -21,6 +21,10 @@ var (
 
 // Accelerator models a device that trains: it is busy for Step with each item, without using the processor, and then
 // asks for the next. Reports of a run with it say that they are emulated. A step ends early when the run does.
+//
+// The step of a batch that lies on a device runs on that device's stream, after the batch's copy, and the host runs at
+// most one step ahead of it: as training programs do, whose host thread launches the work of a step while the device is
+// still at the one before. Then what the host waits for says little, and the report has the device's own idle time.
 type Accelerator[T any] struct {
 	Step graph.Time
 }
@@ -40,26 +44,71 @@ func (Accelerator[T]) Kind() string { return acceleratorMeta.Name }
 // Load is waiting.
 func (Accelerator[T]) Load() graph.Load { return graph.Wait }
 
+// Traits says that it takes batches on a device.
+func (Accelerator[T]) Traits() graph.Traits { return graph.Traits{Device: true} }
+
 // Emulated says that the device is not there.
 func (Accelerator[T]) Emulated() bool { return true }
 
 // Open makes the consumer.
 func (a Accelerator[T]) Open(context.Context, *graph.Env) (graph.Consumer[T], error) {
 	a = registry.Filled(a, (*Accelerator[T]).Bind)
-	var timer *time.Timer
-	return graph.Consumer[T]{Take: func(c *graph.Call, _ T) error {
+	s := &steps{}
+	return graph.Consumer[T]{Take: func(c *graph.Call, in T) error {
 		d := a.Step.Draw(c.Rand())
-		if timer == nil {
-			timer = time.NewTimer(d)
-		} else {
-			timer.Reset(d)
+		if b, ok := any(in).(*item.Batch); ok && b.Handle != nil {
+			return s.launch(b.Handle, d)
 		}
-		select {
-		case <-timer.C:
-			return nil
-		case <-c.Context().Done():
-			timer.Stop()
-			return context.Cause(c.Context())
-		}
-	}}, nil
+		return s.pass(c.Context(), d)
+	}, Close: s.close}, nil
+}
+
+// steps are those of one accelerator.
+type steps struct {
+	timer *time.Timer
+	last  item.DeviceMark // end of the step that was launched last
+}
+
+// pass lets the time of a step pass.
+func (s *steps) pass(ctx context.Context, d time.Duration) error {
+	if s.timer == nil {
+		s.timer = time.NewTimer(d)
+	} else {
+		s.timer.Reset(d)
+	}
+	select {
+	case <-s.timer.C:
+		return nil
+	case <-ctx.Done():
+		s.timer.Stop()
+		return context.Cause(ctx)
+	}
+}
+
+// launch puts a step on the device's stream, and waits for the one before.
+func (s *steps) launch(h item.DeviceHandle, d time.Duration) error {
+	if err := h.Enter(0); err != nil {
+		return err
+	}
+	if err := h.Busy(d); err != nil {
+		return err
+	}
+	m, err := h.Leave()
+	if err != nil {
+		return err
+	}
+	before := s.last
+	s.last = m
+	if before == nil {
+		return nil
+	}
+	return before.Wait()
+}
+
+// close waits for the last step.
+func (s *steps) close() error {
+	if s.last == nil {
+		return nil
+	}
+	return s.last.Wait()
 }

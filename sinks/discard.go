@@ -28,6 +28,9 @@ func (*Discard[T]) Bind(*registry.Fields) {}
 // Kind is the word of a spec.
 func (Discard[T]) Kind() string { return discardMeta.Name }
 
+// Traits says that it may be anywhere what it does not look at.
+func (Discard[T]) Traits() graph.Traits { return graph.Traits{Device: true} }
+
 // Open makes the consumer.
 func (Discard[T]) Open(context.Context, *graph.Env) (graph.Consumer[T], error) {
 	return graph.Consumer[T]{Take: func(*graph.Call, T) error { return nil }}, nil

@@ -24,7 +24,8 @@ var _ = kinds.Add(registry.Stage[Collate](registry.Meta{
 // The first sample fixes the layout: which fields there are, of which kind, dtype and shape. A sample that differs is
 // an error that names both: nothing is padded, cut, converted or left out. Images and tensors become columns with the
 // batch dimension first, ints int64 columns, floats float64 columns; text and bytes, whose lengths vary, keep one entry
-// a row in Texts and Blobs. A column's memory is one piece, taken once for each slab of the ring and filled again.
+// a row in Texts and Blobs. All columns lie in one slab, at multiples of [item.Align]; it is taken once and filled again, and
+// is page-locked memory of a device where pin stands below.
 //
 // Which sample comes into which row is decided one at a time; rows are copied by all workers at once. Cost: a copy of
 // the sample's bytes (BenchmarkCollateRow puts it beside memcpy).
@@ -84,7 +85,8 @@ func (c Collate) Open(_ context.Context, env *graph.Env) (graph.Transform[*item.
 // layout is what the first sample fixed. It is only read once it is.
 type layout struct {
 	size   int
-	memory func(int) []byte
+	memory func(int) ([]byte, error)
+	slabs  int    // bytes of a batch
 	first  string // key of the first sample
 	cols   []column
 }
@@ -95,11 +97,13 @@ type column struct {
 	dtype item.DType
 	shape item.Shape
 	bytes int // of a row in Data
+
+	offset int // of Data in the slab
 }
 
 func (l *layout) fix(in *item.Sample) error {
 	l.first, l.cols = in.Key(), make([]column, in.Len())
-	total := 0
+	total, at := 0, 0
 	for i := range l.cols {
 		name, v := in.Field(i)
 		c := column{name: name, kind: v.Kind(), dtype: v.DType(), shape: v.Shape()}
@@ -117,17 +121,26 @@ func (l *layout) fix(in *item.Sample) error {
 		if total += c.bytes; total > math.MaxInt/l.size {
 			return fmt.Errorf("a batch of %d samples of %d bytes does not fit in memory; lower size", l.size, total)
 		}
+		c.offset = at
+		at += (l.size*c.bytes + item.Align - 1) &^ (item.Align - 1)
 		l.cols[i] = c
 	}
 	if len(l.cols) == 0 {
 		return errors.New("the sample has no fields, so there is nothing to collate")
 	}
+	l.slabs = at
 	return nil
 }
 
-// slab takes the memory of one batch.
+// slab takes the memory of one batch. All columns lie in one piece, so that a device can be given it by one copy.
 func (l *layout) slab() (*item.Batch, error) {
 	b := &item.Batch{Columns: make([]item.Column, len(l.cols))}
+	if l.slabs > 0 {
+		var err error
+		if b.Slab, err = l.memory(l.slabs); err != nil {
+			return nil, err
+		}
+	}
 	for i, c := range l.cols {
 		out := item.Column{Name: c.name, Kind: c.kind, DType: c.dtype, Shape: c.shape.Prepend(l.size)}
 		switch c.kind {
@@ -136,7 +149,8 @@ func (l *layout) slab() (*item.Batch, error) {
 		case item.KindBytes:
 			out.Blobs = make([][]byte, l.size)
 		default:
-			out.Data = l.memory(l.size * c.bytes)
+			end := c.offset + l.size*c.bytes
+			out.Data, out.Offset = b.Slab[c.offset:end:end], c.offset
 		}
 		b.Columns[i] = out
 	}

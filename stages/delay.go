@@ -48,6 +48,9 @@ func (d Delay[T]) Load() graph.Load {
 	return graph.Wait
 }
 
+// Traits says that items pass as they are.
+func (Delay[T]) Traits() graph.Traits { return graph.Traits{Passes: true} }
+
 // Schema is that of the input.
 func (Delay[T]) Schema(in item.Schema) (item.Schema, error) { return in, nil }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"github.com/penstock-go/penstock/cuda"
 	"github.com/penstock-go/penstock/graph/registry"
 	"github.com/penstock-go/penstock/sinks"
 	"github.com/penstock-go/penstock/sources"
@@ -11,5 +12,5 @@ import (
 
 // newCatalog names every kind that the runner knows. No other place does.
 func newCatalog() (*registry.Catalog, error) {
-	return registry.NewCatalog(slices.Concat(sources.Kinds(), stages.Kinds(), sinks.Kinds())...)
+	return registry.NewCatalog(slices.Concat(sources.Kinds(), stages.Kinds(), sinks.Kinds(), cuda.Kinds())...)
 }

@@ -19,14 +19,18 @@ type Row struct {
 // Column is one field of a batch. Images and tensors lie in Data, row after row, with the batch dimension first in
 // Shape; ints and floats are int64 and float64 columns of shape n. Text and bytes keep one entry a row in Texts or
 // Blobs, since their lengths vary.
+//
+// Of a batch on a device Data is nil: its numbers begin Offset bytes after the batch's address there. Texts and Blobs
+// stay on the host.
 type Column struct {
-	Name  string
-	Kind  Kind
-	DType DType
-	Shape Shape
-	Data  []byte
-	Texts []string
-	Blobs [][]byte
+	Name   string
+	Kind   Kind
+	DType  DType
+	Shape  Shape
+	Data   []byte
+	Texts  []string
+	Blobs  [][]byte
+	Offset int // of Data in the batch's slab, and on the device
 }
 
 // Float32s views the column's data without a copy; likewise the others. A wrong dtype panics.
@@ -49,15 +53,6 @@ func (c *Column) RowBytes() int {
 	return 0
 }
 
-// DeviceHandle is a batch's memory on a device. Its methods may be called from any goroutine.
-type DeviceHandle interface {
-	Name() string     // the device, as written in the spec
-	Address() uintptr // of the first column; 0 for an emulated device
-	Ready() bool      // the copy has ended
-	Wait() error      // until it has
-	Release()         // the slot may be filled again
-}
-
 // Batch is a collated group of samples. Its memory is a slab of a ring and is used again: a batch is valid until the
 // consumer asks for the next one, unless Keep is called; then until the Release that belongs to it. A batch never spans
 // epochs.
@@ -68,6 +63,7 @@ type Batch struct {
 	Columns []Column
 	Place   Place
 	Handle  DeviceHandle // nil on the host
+	Slab    []byte       // the one piece of memory that all columns lie in, or nil where each has its own
 
 	keeps atomic.Int32 // holds beside the engine's own
 	done  func()
@@ -120,7 +116,9 @@ func (b *Batch) Bytes() int64 {
 	var n int64
 	for i := range b.Columns {
 		c := &b.Columns[i]
-		n += int64(len(c.Data))
+		if n += int64(len(c.Data)); b.Place == Device && c.Texts == nil && c.Blobs == nil {
+			n += int64(c.Shape.Elems() * c.DType.Size())
+		}
 		for _, t := range c.Texts {
 			n += int64(len(t))
 		}
@@ -133,6 +131,9 @@ func (b *Batch) Bytes() int64 {
 
 // Capacity is the memory of the slab when all its rows are in use.
 func (b *Batch) Capacity() int64 {
+	if b.Slab != nil {
+		return int64(len(b.Slab))
+	}
 	var n int64
 	for i := range b.Columns {
 		n += int64(cap(b.Columns[i].Data))

@@ -35,7 +35,14 @@ func (j *judge) advise(at int, cause string) advice {
 		return j.slabs(at)
 	case graph.CauseCopy:
 		a := advice{next: &Next{Stage: st.ID, Knob: "depth"}, text: fmt.Sprintf("Next: let %s copy while the device "+
-			"works (raise depth), pin the batches before it, or send fewer bytes.", name(st.ID))}
+			"works (raise depth), or send fewer bytes.", name(st.ID))}
+		for _, d := range j.s.Devices {
+			if d.Stage == st.ID && d.StagedCopies > 0 {
+				a.next.Knob = "pin"
+				a.text = "Batches do not lie in page-locked memory, so each copy holds the host up and is slow. " +
+					fmt.Sprintf("Next: put pin before %s.", name(st.ID))
+			}
+		}
 		a.rate, a.then = j.without(at)
 		return a
 	case graph.CauseStart, graph.CauseEnd, graph.CauseUnattributed:

@@ -35,6 +35,10 @@ func clean(s graph.Snapshot) graph.Snapshot {
 		c.epoch(&s.Epochs[i])
 	}
 	s.Timeline = c.timeline(s.Timeline)
+	s.Devices = slices.Clone(s.Devices)
+	for i := range s.Devices {
+		c.device(&s.Devices[i])
+	}
 	if len(c.bad) > 0 {
 		names := slices.Compact(slices.Sorted(slices.Values(c.bad)))
 		if len(names) > 5 {

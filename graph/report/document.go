@@ -16,7 +16,7 @@ type document struct {
 	Epochs        []epochDoc     `json:"epochs"`
 	Mix           []struct{}     `json:"mix"`
 	Cache         []struct{}     `json:"cache"`
-	Devices       []struct{}     `json:"devices"`
+	Devices       []deviceDoc    `json:"devices"`
 	Verdict       verdictDoc     `json:"verdict"`
 	Memory        memoryDoc      `json:"memory"`
 	Timeline      *timelineDoc   `json:"timeline"` // null: none was kept

@@ -99,6 +99,8 @@ func newJudge(s graph.Snapshot) *judge {
 		said = j.empty()
 	case !j.v.Measured:
 		said = j.tooShort()
+	case j.idle() != nil:
+		said = j.deviceWaits(j.idle())
 	case !j.v.Starved:
 		said = j.healthy()
 	default:

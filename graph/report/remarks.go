@@ -18,9 +18,6 @@ func (j *judge) remarks() {
 	j.say(j.overLine())
 	j.say(j.waitsLine())
 	j.say(j.startLine())
-	if r := j.s.Sink.DeviceWaitRatio; r != nil && *r >= bandLook && !j.v.Starved {
-		j.say(fmt.Sprintf("the host hardly waits, but the device itself idles %s of the time", percent(*r)))
-	}
 	if n := j.s.Sink.SteadyItems; j.v.Measured && n > 0 && n < fewItems {
 		j.say(fmt.Sprintf("the steady phase has only %s: run longer to be sure", plural(n, j.unit())))
 	}

@@ -50,10 +50,12 @@ func Codes() []Code {
 		{"port_type", "A stage takes samples but is given batches, or the other way round; the stage to put between them is named."},
 		{"missing_field", "The items that come lack a field that the stage needs, or have it in another form; the stage to insert is named."},
 		{"schema", "The fields that come do not suit the stage in another way."},
+		{"place", "The batches that come lie on a device, where the stage cannot reach them."},
+		{"below", "The stage needs another one below it."},
 
 		{"steps_needed", "Ranks would not make equally many steps: the spec must say steps_per_epoch."},
 
-		{"serial_stage", "The setting does not exist for this stage: sinks and merges take one item after the other."},
+		{"serial_stage", "The setting does not exist for this stage: sinks, merges and some stages take one item after the other."},
 		{"not_a_source", "Only a source has a sampler."},
 		{"no_effect", "A setting changes nothing beside the others. This is a warning."},
 

@@ -47,6 +47,9 @@ type Group[A, B, M any] struct {
 	// None, if set, makes the error of an output without a row of its own; without it such an output is left out.
 	None func(number int64, last *edge.Tag) error
 
+	// Stalled, if set, is told how long a slab was waited for.
+	Stalled func(ns int64)
+
 	live    atomic.Int32
 	waiting atomic.Bool
 	g       groups[B, M] // under the input edge's lock

@@ -30,7 +30,10 @@ type Out[B any] struct {
 	idle      int64 // waits while streaming
 }
 
-type streamer interface{ stream() }
+type streamer interface {
+	stream()
+	park(func() error) error
+}
 
 func (o *Out[B]) begin(st *meter.Stage, lo, epochLo, took int64, fresh bool) {
 	o.stage, o.first, o.lo, o.epochLo, o.took, o.fresh = st, lo, lo, epochLo, took, fresh
@@ -94,6 +97,23 @@ func (o *Out[B]) stamp(now int64) {
 	for _, t := range o.trails {
 		t.Done = now
 	}
+}
+
+// Room calls wait, in a body that waits until there is room for a result.
+func (o *Out[B]) Room(wait func() error) error {
+	if o.w == nil {
+		return wait()
+	}
+	return o.w.park(wait)
+}
+
+func (w *worker[A, B]) park(wait func() error) error {
+	w.m.Spent(meter.Busy, w.r.Clock.Now())
+	w.m.Doing(meter.WaitOut)
+	err := wait()
+	w.out.idle += w.m.Spent(meter.WaitOut, w.r.Clock.Now())
+	w.m.Doing(meter.Busy)
+	return err
 }
 
 // stream hands over the results so far, before the input is done: only the oldest worker may go on.

@@ -117,6 +117,9 @@ func (g *Group[A, B, M]) begin(epoch int32) *slab[B, M] {
 		if s.holder == nil {
 			o.trail.Holder = g.Meter
 		}
+		if g.Stalled != nil {
+			g.Stalled(o.trail.SlabTo - o.trail.SlabFrom)
+		}
 		s.since = 0
 		g.waiting.Store(false)
 	}

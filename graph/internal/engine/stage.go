@@ -35,6 +35,8 @@ type Stage[A, B any] struct {
 	Hash func(*edge.Cell[B])
 	// Finish, if set, sees each output on its way out: for sizes.
 	Finish func(*edge.Cell[B])
+	// Single: results are handed over one by one.
+	Single bool
 	// Gate, if set, admits outputs of a source in order.
 	Gate Gate[B]
 
@@ -95,6 +97,9 @@ func (w *worker[A, B]) run() {
 	}
 	w.body = body
 	w.bound = s.Out.Bound()
+	if s.Single {
+		w.bound = 1
+	}
 	w.out.edge, w.out.w, w.out.limit = s.Out, w, w.bound*2
 	w.m.Spent(meter.Busy, w.r.Clock.Now())
 	w.r.Watch(w.m)
@@ -193,7 +198,9 @@ func (w *worker[A, B]) account(in []edge.Cell[A], took int64) {
 		m.In.Add(n)
 		m.Entered(w.m, int64(in[0].Epoch), n)
 		each := took / n
-		m.Service.Add(each, n)
+		if !m.Reports {
+			m.Service.Add(each, n)
+		}
 		if n > 1 && !m.Sliced.Load() {
 			m.Sliced.Store(true)
 		}

@@ -173,7 +173,11 @@ func (w *walk) own(t *Trail) {
 	if t.Stuck > 0 {
 		w.segment(max(t.Took, t.Stuck), Window, t.Stage.No)
 	}
-	w.segment(t.Took, Service, t.Stage.No)
+	cause := Service
+	if t.Stage.Copies {
+		cause = Copy
+	}
+	w.segment(t.Took, cause, t.Stage.No)
 }
 
 // stepOver moves the walk back by the service that everything which the awaited item before was made of had as well.

@@ -14,6 +14,8 @@ type Stage struct {
 
 	Service Histogram
 	Sliced  atomic.Bool // service times are means over slices
+	Copies  bool        // its work is copying to a device
+	Reports bool        // it adds its service times itself
 	Slowest Slowest
 
 	Stragglers Stragglers // at the stage's output
