@@ -35,10 +35,16 @@ func (v *tracked) Release() {
 type trackedSource struct {
 	n    int64
 	live *atomic.Int64
+	trip func() error // nil: nothing goes wrong
 }
 
 func (s trackedSource) Open(context.Context, *graph.Env) (graph.Reader[*tracked], error) {
 	return graph.Reader[*tracked]{Len: s.n, At: func(_ *graph.Call, i int64) (*tracked, error) {
+		if s.trip != nil {
+			if err := s.trip(); err != nil {
+				return nil, err
+			}
+		}
 		s.live.Add(1)
 		return &tracked{id: int(i), live: s.live}, nil
 	}}, nil
@@ -126,9 +132,9 @@ func TestErrorAtItemEndsTheStreamThere(t *testing.T) {
 
 // A fault of each sort at call i of each stage, for every i until the run passes untouched.
 func TestFaultAtEveryCallOfEveryStage(t *testing.T) {
-	for _, stage := range []string{"first", "second", "batch", "sink"} {
-		for _, fault := range []string{"error", "panic", "cancel", "break", "stop"} {
-			if stage == "sink" && (fault == "error" || fault == "panic") {
+	for _, stage := range []string{"src", "first", "second", "batch", "sink"} {
+		for _, fault := range []string{"error", "panic", "delay", "late", "cancel", "break", "stop"} {
+			if stage == "sink" && (fault == "error" || fault == "panic" || fault == "late") {
 				continue // the loop is the program's own
 			}
 			for _, workers := range []int{1, 3} {
@@ -163,6 +169,8 @@ func faultAt(t *testing.T, stage, fault string, workers int, at int64) bool {
 				return errBad
 			case "panic":
 				panic(errBad)
+			case "delay", "late":
+				time.Sleep(time.Minute)
 			case "cancel":
 				cancel(errBad)
 			case "stop":
@@ -176,20 +184,26 @@ func faultAt(t *testing.T, stage, fault string, workers int, at int64) bool {
 			return graph.Map(func(v *tracked) (*tracked, error) { time.Sleep(ms); return v, trip(id) })
 		}
 		w := graph.Workers(workers)
+		timed := []graph.Option{w}
+		if fault == "late" {
+			timed = append(timed, graph.Timeout(time.Second))
+		}
 		p := graph.New("faults", graph.Epochs(2), graph.WithBudget(graph.Budget{Memory: 2000}))
-		src := graph.From(p, "src", trackedSource{9, &live}, w)
-		g := graph.Via(graph.Via(graph.Via(src, "first", pass("first"), w), "second", pass("second"), w), "pairs", pairs{&live}, w)
-		b := graph.Via(g, "batch", graph.Map(func(v *pair) (*pair, error) { return v, trip("batch") }), w)
+		src := graph.From(p, "src", trackedSource{9, &live, func() error { return trip("src") }}, timed...)
+		g := graph.Via(graph.Via(graph.Via(src, "first", pass("first"), timed...), "second", pass("second"), timed...), "pairs", pairs{&live}, w)
+		b := graph.Via(g, "batch", graph.Map(func(v *pair) (*pair, error) { return v, trip("batch") }), timed...)
 		out := graph.Output(b, "out")
 		r, err := p.Start(ctx)
 		require.NoError(t, err)
 		run.Store(r)
 		var seen error
+		n := 0
 		for v, err := range out.All(r) {
 			if err != nil {
 				seen = err
 				break
 			}
+			n++
 			require.False(t, v.rows[0].gone.Load())
 			if stage == "sink" {
 				if fault == "break" && calls.Add(1)-1 == at {
@@ -201,11 +215,22 @@ func faultAt(t *testing.T, stage, fault string, workers int, at int64) bool {
 		}
 		err = r.Wait()
 		require.Equal(t, err, r.Wait(), "Wait tells the same again")
-		if hit.Load() && (fault == "error" || fault == "panic" || fault == "cancel") {
+		switch {
+		case fault == "late" && hit.Load():
+			var se *graph.StageError
+			require.ErrorAs(t, err, &se)
+			require.ErrorIs(t, err, graph.ErrTimeout)
+			require.Equal(t, stage, se.Stage)
+			require.NotEmpty(t, se.Key)
+		case hit.Load() && (fault == "error" || fault == "panic" || fault == "cancel"):
 			require.ErrorIs(t, err, errBad)
 			require.ErrorIs(t, seen, errBad)
-		} else {
+		default:
 			require.NoError(t, err)
+			require.True(t, fault != "delay" || n == 2*5, "a delay loses nothing: %d of 10", n)
+		}
+		if fault == "late" && hit.Load() {
+			time.Sleep(2 * time.Minute) // the call that was left behind has the item until it returns
 		}
 		require.Zero(t, live.Load(), "every item is released")
 		require.Empty(t, r.Snapshot().Totals.Unbalanced, "at call %d", at)

@@ -156,7 +156,7 @@ func TestCallThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 		var live atomic.Int64
 		try := func(policy graph.Policy, ids ...int) (int, graph.Snapshot, error) {
 			p := graph.New("stuck", graph.WithBudget(graph.Budget{Memory: 10_000}))
-			src := graph.From(p, "src", trackedSource{30, &live}, graph.Workers(2))
+			src := graph.From(p, "src", trackedSource{30, &live, nil}, graph.Workers(2))
 			out := graph.Output(graph.Via(src, "mid", stuck(ids...), graph.Workers(2), graph.Timeout(500*ms), graph.OnError(policy)), "out")
 			start := time.Now()
 			run, err := p.Start(context.Background())
