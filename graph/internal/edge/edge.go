@@ -90,7 +90,6 @@ type Stats struct {
 func New[T any](cfg Config, drop func(*Cell[T])) *Edge[T] {
 	e := &Edge[T]{cfg: cfg, drop: drop, mu: makeLock(), kp: 1, kc: 1}
 	e.ring = make([]Cell[T], pow2(e.room()))
-	e.order.slots = make([]*Part[T], pow2(e.window()+1))
 	return e
 }
 
@@ -263,7 +262,7 @@ func (e *Edge[T]) Close(err error) {
 		return
 	}
 	e.closed, e.order.closeErr = true, err
-	if e.order.pending == 0 {
+	if e.order.kept.n == 0 {
 		e.finish(err)
 	}
 }

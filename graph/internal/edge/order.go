@@ -21,8 +21,8 @@ type Part[T any] struct {
 type order[T any] struct {
 	next     int64 // first ordinal that has not been released; unordered: how many are finished
 	far      int64 // finished work may run ahead up to here; a window that shrinks takes nothing back
-	slots    []*Part[T]
-	pending  int
+	kept     kept[T]
+	cells    int // of the parts that are kept
 	free     []*Part[T]
 	holes    []*meter.Trail
 	stuck    int64 // since when finished work is stuck behind the oldest because the window is full
@@ -34,34 +34,17 @@ type order[T any] struct {
 const maxHoles = 64
 
 func (o *order[T]) clear(e *Edge[T]) {
-	for i, p := range o.slots {
-		if p != nil {
-			left := p.Cells[p.off:]
-			for j := range left {
-				if !left[j].Skipped() {
-					e.stats.Left++
-					e.stats.In++
-				}
+	o.kept.clear(func(p *Part[T]) {
+		left := p.Cells[p.off:]
+		for j := range left {
+			if !left[j].Skipped() {
+				e.stats.Left++
+				e.stats.In++
 			}
-			e.giveUp(left)
-			o.slots[i] = nil
 		}
-	}
-	o.pending = 0
-}
-
-// grow makes room for a window of n ordinals.
-func (o *order[T]) grow(n int) {
-	if n < len(o.slots) {
-		return
-	}
-	old := o.slots
-	o.slots = make([]*Part[T], pow2(n+1))
-	for _, p := range old {
-		if p != nil {
-			o.slots[int(p.Lo)&(len(o.slots)-1)] = p
-		}
-	}
+		e.giveUp(left)
+	})
+	o.cells = 0
 }
 
 func (o *order[T]) hole(t *meter.Trail) {
@@ -94,10 +77,15 @@ func (e *Edge[T]) far() int64 {
 // crowded says that enough parts are kept, where the window is auto: it is counted in items, but each part has memory of
 // its own, and parts may be of one item each.
 func (e *Edge[T]) crowded() bool {
-	return e.cfg.Window == 0 && e.order.pending >= max(minParts, 4*e.cfg.Producers)
+	n := max(minParts, 4*e.cfg.Producers)
+	return e.cfg.Window == 0 && (e.order.kept.n >= n || e.order.cells >= n*meanPart)
 }
 
-const minParts = 64
+// minParts is how many parts may be kept at least, meanPart how many items they may have on average.
+const (
+	minParts = 64
+	meanPart = 32
+)
 
 // admits says whether a producer with this work has something to do now.
 func (e *Edge[T]) admits(w *Waiter) bool {
@@ -207,7 +195,6 @@ func (e *Edge[T]) park(p *Part[T], now int64, r *Put) bool {
 		}
 		return false
 	}
-	o.grow(int(o.far - o.next))
 	var q *Part[T]
 	if k := len(o.free); k > 0 {
 		q, o.free = o.free[k-1], o.free[:k-1]
@@ -217,8 +204,8 @@ func (e *Edge[T]) park(p *Part[T], now int64, r *Put) bool {
 	cells := q.Cells
 	*q = *p
 	p.Cells = cells[:0]
-	o.slots[int(q.Lo)&(len(o.slots)-1)] = q
-	o.pending++
+	o.kept.put(q)
+	o.cells += len(q.Cells)
 	return true
 }
 
@@ -252,7 +239,7 @@ func (e *Edge[T]) putOldest(p *Part[T], now int64) bool {
 		o.behind.turn(now)
 	} else {
 		e.turn(now)
-		if o.pending > 0 {
+		if o.kept.n > 0 {
 			e.release(now)
 		}
 		if len(e.putters) > 0 {
@@ -265,10 +252,9 @@ func (e *Edge[T]) putOldest(p *Part[T], now int64) bool {
 // release moves kept parts, oldest first, into the ring as far as it has room.
 func (e *Edge[T]) release(now int64) {
 	o := &e.order
-	for o.pending > 0 && !e.ended {
-		i := int(o.next) & (len(o.slots) - 1)
-		p := o.slots[i]
-		if p == nil || p.Lo != o.next {
+	for o.kept.n > 0 && !e.ended {
+		p := o.kept.find(o.next)
+		if p == nil {
 			return
 		}
 		if len(p.Cells) == 0 {
@@ -281,8 +267,8 @@ func (e *Edge[T]) release(now int64) {
 		if p.off < len(p.Cells) {
 			return
 		}
-		o.slots[i] = nil
-		o.pending--
+		o.kept.remove(p)
+		o.cells -= len(p.Cells)
 		o.next += p.N
 		e.turn(now)
 		if p.Err != nil {
@@ -292,7 +278,7 @@ func (e *Edge[T]) release(now int64) {
 		*p = Part[T]{Cells: p.Cells[:0]}
 		o.free = append(o.free, p)
 	}
-	if e.closed && o.pending == 0 {
+	if e.closed && o.kept.n == 0 {
 		e.finish(o.closeErr)
 	}
 }

@@ -135,7 +135,7 @@ func (e *Edge[T]) takeRing(t *Taker[T], s *Slice[T], k int, now int64) int {
 	if ep := t.buf[0].Epoch; ep != e.epoch || lo == 0 {
 		e.epoch, e.epochLo = ep, lo
 	}
-	if e.order.pending > 0 {
+	if e.order.kept.n > 0 {
 		e.release(now)
 	}
 	if len(e.putters) > 0 {
