@@ -63,16 +63,15 @@ func (e *Edge[T]) arrive(p *Part[T], now int64) {
 // turn is called when the oldest has left: another one is now.
 func (e *Edge[T]) turn(now int64) {
 	o, b := &e.order, &e.order.behind
-	if o.pending == 0 && b.waiting == 0 {
+	if o.kept.n == 0 && b.waiting == 0 {
 		b.any = false
 	}
 	done := false
 	if len(e.putters) > 0 && e.putters[0].lo == o.next {
 		done = true
 		b.leaves(e.putters[0])
-	} else if o.pending > 0 {
-		p := o.slots[int(o.next)&(len(o.slots)-1)]
-		done = p != nil && p.Lo == o.next
+	} else {
+		done = o.kept.find(o.next) != nil
 	}
 	b.turn(now)
 	if done {
