@@ -23,15 +23,21 @@ import (
 // line.
 const childVariable = "PENSTOCK_BENCH_CHILD"
 
+// childGroup names the list of processes of the control group that the child joins.
+const childGroup = "PENSTOCK_BENCH_GROUP"
+
 func TestMain(m *testing.M) {
 	if name, arg, ok := strings.Cut(os.Getenv(childVariable), " "); ok {
+		if group := os.Getenv(childGroup); group != "" {
+			must(os.WriteFile(group, []byte(strconv.Itoa(os.Getpid())), 0o644))
+		}
 		children[name](arg)
 		return
 	}
 	os.Exit(m.Run())
 }
 
-var children = map[string]func(arg string){"paths": pathsChild, "budget": budgetChild}
+var children = map[string]func(arg string){"paths": pathsChild, "budget": budgetChild, "soak": soakChild}
 
 func child(t testing.TB, name string, arg any, env ...string) map[string]float64 {
 	if runtime.GOOS != "linux" {
