@@ -367,7 +367,7 @@ func (p *copier) stats() graph.DeviceStats {
 		CopiedBytes: l.copied.Load(), StagedCopies: l.staged.Load(),
 	}
 	if l.pool != nil {
-		s.PinnedBytes, s.PoolStall = l.pool.size(), time.Duration(l.pool.stall.Load())
+		s.PinnedBytes, s.PoolStall = l.pool.peak(), time.Duration(l.pool.stall.Load())
 	}
 	s.Unknown = true
 	for i := range p.lanes {

@@ -26,6 +26,7 @@ type pool struct {
 	slabs map[*byte]*pinned
 	todo  []*pinned
 	bytes int64
+	most  int64
 	wake  chan struct{}
 	stall atomic.Int64
 	kept  int // batches that the consumer holds beyond the run's end, perhaps
@@ -61,6 +62,7 @@ func (p *pool) Slab(n int) ([]byte, error) {
 	}
 	p.slabs[unsafe.SliceData(mem)] = s
 	p.bytes += int64(n)
+	p.most = max(p.most, p.bytes)
 	p.todo = append(p.todo, s)
 	select {
 	case p.wake <- struct{}{}:
@@ -215,11 +217,11 @@ func (p *pool) unmap() {
 	p.slabs, p.bytes = nil, 0
 }
 
-// pinned is how much memory there is.
-func (p *pool) size() int64 {
+// peak is the most memory that there was.
+func (p *pool) peak() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.bytes
+	return p.most
 }
 
 // mostPinned bounds page-locked memory without a limit of the user's: the system cannot move or reclaim it.
