@@ -50,11 +50,14 @@ type stageRun struct {
 	devices  func() DeviceStats
 	source   int // number of a source
 	iterable bool
-	steps    func(quota)       // tells a source how far it goes
-	drops    bool              // some of its inputs have no output, or several
-	stats    func() edge.Stats // of its output; a fused stage has those of the group it ends
-	behind   func() edge.Stats // of the queue that it puts into itself
-	depth    *meter.Depth      // of its output queue, guarded by locked
+	steps    func(quota)      // tells a source how far it goes
+	passes   func(marks bool) // tells a source to go on until the epoch is over
+	onPass   func(func(source uint16, passed int64) error)
+	onFull   func(func(epoch int32, number int64)) // of a group
+	drops    bool                                  // some of its inputs have no output, or several
+	stats    func() edge.Stats                     // of its output; a fused stage has those of the group it ends
+	behind   func() edge.Stats                     // of the queue that it puts into itself
+	depth    *meter.Depth                          // of its output queue, guarded by locked
 	locked   func(func())
 	opened   time.Duration
 	sized    bool

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"math"
 	"sync/atomic"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
@@ -18,6 +19,9 @@ type feed struct {
 	uneven  shard.Uneven
 	quota   *quota // nil: the epoch's length decides
 	left    func(n int64)
+	endless bool         // an epoch goes on, pass after pass, until it is over
+	marks   bool         // the ends of passes are marked
+	over    atomic.Int64 // epochs before this one are over
 
 	resumed int64 // the epoch in which the run goes on after another; -1: none
 	base    int64 // places of it that the job took in another world
@@ -47,8 +51,9 @@ func (b *builder) feedOf(s *stageRun, number int, me sourceRun, places Places) (
 		f.epoch, f.number = f.resumed, f.from
 	}
 	s.steps = func(q quota) { f.quota = &q }
-	b.run.sources[number].after = f.after
-	b.run.sources[number].base = f.baseOf
+	s.passes = func(marks bool) { f.endless, f.marks = true, marks }
+	src := &b.run.sources[number]
+	src.after, src.base, src.finish, src.finished = f.after, f.baseOf, f.finish, f.finished
 	return f, nil
 }
 
@@ -77,6 +82,10 @@ func (f *feed) next(buf []edge.Cell[struct{}], k int) ([]edge.Cell[struct{}], bo
 			t.Flags |= edge.Padding
 		}
 		buf = append(buf, edge.Cell[struct{}]{Tag: t})
+		if f.marks && t.Place/all != (t.Place+f.world.Size())/all {
+			t.Flags, t.Ext = edge.Skipped|edge.PassEnd, edge.NewExt()
+			buf = append(buf, edge.Cell[struct{}]{Tag: t})
+		}
 	}
 	f.number += n
 	return buf, false
@@ -95,6 +104,10 @@ func (f *feed) count(epoch int64) int64 {
 	switch {
 	case n == 0:
 		return 0
+	case f.endless && epoch < f.over.Load():
+		return 0
+	case f.endless:
+		return math.MaxInt64
 	case f.quota == nil:
 		return f.world.Count(max(0, n-f.baseOf(epoch)), f.uneven)
 	case epoch == f.resumed:
@@ -106,9 +119,21 @@ func (f *feed) count(epoch int64) int64 {
 // leave counts the rank's own places that are left out at the end of an epoch.
 func (f *feed) leave() {
 	own := f.world.Number(max(0, f.places.Len(f.epoch)-f.baseOf(f.epoch)))
-	if own > f.number && f.left != nil {
+	if own > f.number && f.left != nil && !f.endless {
 		f.left(own - f.number)
 	}
+}
+
+// finish ends the epochs up to one, where they have no end of their own, and finished counts the rank's own places that
+// come after the last one that was delivered, -1 for none.
+func (f *feed) finish(epoch int64) {
+	for o := f.over.Load(); o <= epoch && !f.over.CompareAndSwap(o, epoch+1); o = f.over.Load() {
+	}
+}
+
+func (f *feed) finished(epoch, last int64) {
+	base := f.baseOf(epoch)
+	f.left(max(0, f.world.Number(max(0, f.places.Len(epoch)-base))-f.world.Number(max(0, last+1-base))))
 }
 
 // after is the first place of the job that comes after the rank's place in an epoch, where every rank has come as far:

@@ -85,6 +85,7 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 				Err: errors.New("every item of it was skipped, and ranks must make equally many steps")}
 		}
 	}
+	s.onFull = func(f func(int32, int64)) { e.Full = f }
 	s.more = func(slabs int) { e.Slabs += slabs }
 	e.Stalled = func(ns int64) {
 		if s.supply != nil {

@@ -60,6 +60,7 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 			e.OnMark = b.capsOf(s)
 		}
 	})
+	s.onPass = func(f func(uint16, int64) error) { e.OnPass = f }
 	if s.slabbed {
 		b.run.widen = append(b.run.widen, e.Widen)
 	}

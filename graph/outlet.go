@@ -51,12 +51,14 @@ type typedOutlet[T any] struct {
 	opaque bool // some item had no hash
 
 	mark           marker
-	chainAt, allAt item.Chain // as of the mark
-	isOut          bool       // held was handed out
-	atReturn       bool       // an item counts as delivered when the consumer is done with it, not when it gets it
-	carried        bool       // chain is of the run before, in the epoch of its state
-	mixed          bool       // the run before has no digest that goes on here
-	handed         int64      // items that the consumer is done with
+	chainAt, allAt item.Chain        // as of the mark
+	isOut          bool              // held was handed out
+	atReturn       bool              // an item counts as delivered when the consumer is done with it, not when it gets it
+	carried        bool              // chain is of the run before, in the epoch of its state
+	mixed          bool              // the run before has no digest that goes on here
+	until          func(epoch int64) // nil: the sources know how far they go
+	at             stepAt
+	handed         int64 // items that the consumer is done with
 }
 
 func newOutlet[T any](b *builder, s *stageRun) *typedOutlet[T] {
@@ -118,6 +120,10 @@ func (o *typedOutlet[T]) fetch() *edge.Cell[T] {
 		}
 		if c.Skipped() {
 			c.End()
+			continue
+		}
+		if o.until != nil && o.surplus(int64(c.Epoch)) {
+			o.h.drop(c)
 			continue
 		}
 		o.note(c)

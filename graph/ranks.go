@@ -98,7 +98,7 @@ func (b *builder) plan() error {
 	}
 	end := p.nodes[len(p.nodes)-1].ins[0]
 	if loose != nil {
-		return b.until(end)
+		return b.until(end, loose)
 	}
 	q := quota{p.steps, p.steps}
 	if b.resume != nil {
@@ -140,9 +140,63 @@ func (b *builder) loose() *stageRun {
 	return nil
 }
 
-// until is for pipelines in which a step is made of any number of items.
-func (b *builder) until(*node) error {
-	return fmt.Errorf("steps_per_epoch: %s", stepsNeeded)
+// until is for pipelines in which a step is made of any number of items: the sources go on until the sink has had its
+// steps. What was under way then is dropped.
+func (b *builder) until(end *node, loose *stageRun) error {
+	last, ordered := loose, true
+	for _, s := range b.stages {
+		if ordered = ordered && s.n.opts.order != CompletionOrder; s.drops || s.n.skips() && !groupBelow(s.n, b.stages) {
+			last = s
+		}
+	}
+	for n := last.n; len(n.ins) == 1; n = n.ins[0] {
+		if b.stages[n.ins[0].no].isGroup {
+			return b.wrapOpen(last, -1, "open", errors.New("it may leave batches out, and steps_per_epoch counts them; put it before the batches are made"))
+		}
+	}
+	below := b.sourcesOf(last.n)
+	for _, s := range b.stages {
+		if s.n.role == sourceRole {
+			s.passes(ordered && slices.Contains(below, s.source))
+		}
+	}
+	last.onPass(b.lively(last, below))
+	over := func(epoch int64) {
+		for i := range b.run.sources {
+			b.run.sources[i].finish(epoch)
+		}
+	}
+	b.run.outlet.stepped(over)
+	for n := end; n.role == stageRole && !b.stages[n.no].drops; n = n.ins[0] {
+		if s := b.stages[n.no]; s.isGroup { // earlier than the sink knows it
+			s.onFull(func(epoch int32, number int64) {
+				if number == b.p.steps-1 {
+					over(int64(epoch))
+				}
+			})
+			break
+		}
+	}
+	return nil
+}
+
+// lively ends a stream in which nothing comes any more: of each source the rank has gone through all that may be its own,
+// which takes as many passes as there are ranks, and nothing has passed.
+func (b *builder) lively(s *stageRun, sources []int) func(uint16, int64) error {
+	ends, before := map[uint16]int{}, int64(0)
+	return func(source uint16, passed int64) error {
+		if passed != before {
+			before = passed
+			clear(ends)
+		}
+		ends[source]++
+		for _, n := range sources {
+			if ends[uint16(n)] <= int(b.p.world.Size()) {
+				return nil
+			}
+		}
+		return b.wrapOpen(s, -1, "process", errors.New("the data were gone through without an item passing, so the epoch would never have its steps"))
+	}
 }
 
 // rowsOf is how many items of the only source a delivery is made of; 0 if there are several sources, which all go on

@@ -51,6 +51,7 @@ type Run struct {
 type outlet interface {
 	read() outletStats
 	state() State
+	stepped(over func(epoch int64))
 	waiting() bool
 	finish()
 }

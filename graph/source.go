@@ -55,12 +55,17 @@ func openSource[T any](b *builder, n *node, src Source[T]) error {
 	e := sourceStage(b, s, in, func(r Reader[T], call *Call) (T, error) { return r.At(call, call.Index()) }, r)
 	b.launch(func() { e.Start(b.eng) })
 	if b.p.sync {
-		b.pulls[n.no] = e.Pull(b.eng, func() (edge.Cell[struct{}], bool, error) {
-			cells, done := f.next(nil, 1)
-			if done {
-				return edge.Cell[struct{}]{}, false, nil
+		var ready []edge.Cell[struct{}]
+		b.pulls[n.no] = e.Pull(b.eng, func() (c edge.Cell[struct{}], ok bool, err error) {
+			if len(ready) == 0 {
+				cells, done := f.next(nil, 1)
+				if done {
+					return c, false, nil
+				}
+				ready = cells
 			}
-			return cells[0], true, nil
+			c, ready = ready[0], ready[1:]
+			return c, true, nil
 		})
 		b.eng.OnDrain(func() { f.stopped.Store(true) })
 	}

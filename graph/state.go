@@ -160,6 +160,8 @@ type sourceRun struct {
 	fingerprint string
 	after       func(epoch, place, rows int64) int64
 	base        func(epoch int64) int64
+	finish      func(epoch int64)
+	finished    func(epoch, last int64)
 }
 
 // marker keeps where the consumer is. It belongs to the outlet's lock.
@@ -212,6 +214,14 @@ func (o *typedOutlet[T]) received(c *edge.Cell[T]) {
 		m.passed(posOf(&c.Tag))
 	}
 	o.chainAt, o.allAt = o.chain, o.all
+	if o.until != nil && m.batches == o.p.steps {
+		for i, p := range m.last {
+			if p.Epoch != m.epoch {
+				p.Place = -1
+			}
+			o.r.sources[i].finished(m.epoch, p.Place)
+		}
+	}
 }
 
 // state takes the marks down.

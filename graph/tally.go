@@ -30,6 +30,7 @@ func (o *typedOutlet[T]) note(c *edge.Cell[T]) {
 			case row.StandIn:
 			case row.Padding:
 				s.padded++
+				o.hashed = o.hashed || row.Hash != 0 // an epoch may be made of padding alone
 			default:
 				s.samples++
 				e.Samples++
@@ -47,6 +48,7 @@ func (o *typedOutlet[T]) note(c *edge.Cell[T]) {
 		e.Batches++
 	case c.Flags&edge.Padding != 0:
 		s.padded++
+		o.hashed = o.hashed || c.Ext != nil && c.Ext.Hash != 0
 		return
 	}
 	s.samples += n

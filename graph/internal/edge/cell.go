@@ -12,6 +12,7 @@ const (
 	Skipped uint16 = 1 << iota // a mark in place of an item that was skipped: it has no value
 	Padding                    // delivered before
 	NewMark                    // a mark that has not left its own stage yet
+	PassEnd                    // a mark after the last item of a pass through a source's data, see [Edge.OnPass]
 )
 
 // Tag is what travels beside a value.

@@ -62,6 +62,11 @@ type Edge[T any] struct {
 	// finished work lay behind it, and for how long workers stood still, added up. It is called under the lock.
 	OnHeld func(p *Part[T], held, blocked int64)
 
+	// OnPass, if set, sees each end of a pass, in order, and how many items have passed in all. The end is taken out. An
+	// error ends the edge there.
+	OnPass func(source uint16, passed int64) error
+	passed int64
+
 	// Source and Group are hooks of the consuming stage, called under the lock.
 	Source func(buf []Cell[T], k int) (_ []Cell[T], done bool)
 	Group  func(first []Cell[T], lo int64) int
@@ -213,6 +218,33 @@ func (e *Edge[T]) inspect(cells []Cell[T]) int {
 		c.Ext.Err = nil
 	}
 	return len(cells)
+}
+
+// Sift takes the ends of passes out of a part that is next in order.
+func (e *Edge[T]) Sift(p *Part[T]) {
+	if e.OnPass == nil || p.sifted {
+		return
+	}
+	p.sifted = true
+	kept := p.Cells[:0]
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		if c.Flags&PassEnd == 0 {
+			if !c.Skipped() {
+				e.passed++
+			}
+			kept = append(kept, *c)
+			continue
+		}
+		c.End()
+		if err := e.OnPass(c.Source, e.passed); err != nil {
+			e.giveUp(p.Cells[i+1:])
+			p.Err = err
+			break
+		}
+	}
+	clear(p.Cells[len(kept):])
+	p.Cells = kept
 }
 
 // faulty ends the edge within a part, if a mark in it was one too many.

@@ -15,6 +15,7 @@ type Part[T any] struct {
 	First   Tag // of a part without outputs: the place of its first input
 	off     int
 	arrived bool // its turn has been noted
+	sifted  bool
 }
 
 // order restores the order of ordinals. It is guarded by the edge's lock.
@@ -220,6 +221,7 @@ func (e *Edge[T]) putOldest(p *Part[T], now int64) bool {
 			t.Stuck, o.stuck = o.stuck, 0
 		}
 	}
+	e.Sift(p)
 	if len(p.Cells) == 0 {
 		o.hole(p.Hole)
 	}
@@ -257,6 +259,7 @@ func (e *Edge[T]) release(now int64) {
 		if p == nil {
 			return
 		}
+		e.Sift(p)
 		if len(p.Cells) == 0 {
 			o.hole(p.Hole)
 		}

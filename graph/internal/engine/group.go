@@ -44,6 +44,8 @@ type Group[A, B, M any] struct {
 	// Skipped notes a row that is left out; an error says that there are too many.
 	Skipped func(c *edge.Cell[A], err error) error
 	Key     func(*edge.Cell[A]) string
+	// Full, if set, is told when the last row of an output has been given out.
+	Full func(epoch int32, number int64)
 	// None, if set, makes the error of an output without a row of its own; without it such an output is left out.
 	None func(number int64, last *edge.Tag) error
 
@@ -124,6 +126,9 @@ func (g *Group[A, B, M]) assign(first []edge.Cell[A], lo int64) int {
 	}
 	if o.n == g.Size {
 		s.open = nil
+		if g.Full != nil {
+			g.Full(o.epoch, o.number)
+		}
 	}
 	return n
 }

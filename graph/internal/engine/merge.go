@@ -156,6 +156,9 @@ func (s *Merge[T]) count(c *edge.Cell[T]) {
 // peek sees to it that a lane has an item, unless it has ended. What is done is handed over before it waits.
 func (s *Merge[T]) peek(i int) (bool, error) {
 	l := &s.lanes[i]
+	for len(l.cells) > 0 && l.cells[0].Flags&edge.PassEnd != 0 {
+		s.move(l) // it takes no turn
+	}
 	if len(l.cells) > 0 {
 		return true, nil
 	}
@@ -176,7 +179,7 @@ func (s *Merge[T]) peek(i int) (bool, error) {
 	}
 	l.k = min(2*l.k, l.in.Bound())
 	l.cells = sl.Cells
-	return true, nil
+	return s.peek(i)
 }
 
 // flush hands the part over. False: the stream downstream has ended.

@@ -97,6 +97,11 @@ func (w *worker[A, B]) one(cell edge.Cell[A], lo int64) ([]edge.Cell[B], error) 
 			break
 		}
 	}
+	if s.Out.OnPass != nil {
+		p := edge.Part[B]{Cells: w.out.cells, Err: err}
+		s.Out.Sift(&p)
+		w.out.cells, err = p.Cells, p.Err
+	}
 	return w.out.cells, err
 }
 
@@ -252,8 +257,11 @@ func (s *Merge[T]) Pull(r *Run, ins []Pull[T]) Pull[T] {
 					return c, false, err
 				}
 				s.m.Spent(meter.WaitIn, r.Clock.Now())
-				if h := &heads[i]; h.has && h.c.Epoch == epoch {
+				if h := &heads[i]; h.has && (h.c.Epoch == epoch || h.c.Flags&edge.PassEnd != 0) {
 					h.has = false
+					if h.c.Flags&edge.PassEnd != 0 {
+						turn = i // it takes no turn
+					}
 					s.count(&h.c)
 					h.c.Trail = &meter.Trail{Stage: s.Meter, Took: s.m.Last(), Done: s.m.Last(), Prev: h.c.Trail}
 					s.Out.Note(&h.c)

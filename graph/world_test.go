@@ -1,0 +1,163 @@
+package graph_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/penstock-go/penstock/graph"
+	"github.com/penstock-go/penstock/graph/item"
+)
+
+var sizes = []int{1, 2, 3, 4, 7}
+
+// some leaves out the last of the values where tests are to be short.
+func some(values ...int) []int {
+	if testing.Short() {
+		return values[:len(values)-1]
+	}
+	return values
+}
+
+// whole runs every rank of a job; the state is that of one of those that have come to the step stop.
+func whole(t *testing.T, build shaped, size, world, stop int, opts ...graph.PipelineOption) (jobs []job, state graph.State, ok bool) {
+	for rank := range world {
+		all := append([]graph.PipelineOption{graph.Rank(rank, world)}, opts...)
+		j := ranked(t, build, size, 1+rank%2*7, stop, all...)
+		if jobs = append(jobs, j); j.state.Version > 0 && (!ok || rank == stop%world) {
+			state, ok = through(t, j.state), true
+		}
+	}
+	return jobs, state, ok
+}
+
+// noneTwice says that what comes several times is marked.
+func noneTwice(t *testing.T, rows []row) {
+	seen := map[item.Pos]bool{}
+	for _, r := range rows {
+		if r.padding || r.standIn {
+			continue
+		}
+		require.False(t, seen[r.pos], "%v (%s) comes twice", r.pos, r.key)
+		seen[r.pos] = true
+	}
+}
+
+func TestWorldMayChangeAtAnyStepWherePlacesFollowFromIt(t *testing.T) {
+	for _, name := range []string{"plain", "ordered", "few", "merge"} {
+		for _, size := range []int{1, 3} {
+			for _, steps := range []int{0, 4} {
+				if testing.Short() && size == 1 && name != "merge" {
+					continue
+				}
+				for _, uneven := range []graph.UnevenBy{graph.Pad, graph.Keep} {
+					if uneven == graph.Keep && (name == "merge" || steps > 0) {
+						continue
+					}
+					t.Run(fmt.Sprintf("%s/size=%d/steps=%d/%s", name, size, steps, uneven), func(t *testing.T) {
+						opts := []graph.PipelineOption{graph.Uneven(uneven)}
+						if uneven == graph.Keep {
+							opts = append(opts, graph.Epochs(1)) // else ranks come to an epoch's end at different steps
+						}
+						if steps > 0 {
+							opts = append(opts, graph.StepsPerEpoch(steps))
+						}
+						for i, before := range sizes {
+							for k, after := range sizes {
+								if testing.Short() && (i+k)%3 > 0 {
+									continue
+								}
+								changed(t, alike[name], size, before, after, steps, opts)
+							}
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// changed cuts a job at every step and goes on with another number of ranks.
+func changed(t *testing.T, build shaped, size, before, after, steps int, opts []graph.PipelineOption) {
+	one := merged([]job{ranked(t, build, size, 1, 0, opts...)})
+	for stop := 1; ; stop++ {
+		head, state, ok := whole(t, build, size, before, stop, opts...)
+		if !ok {
+			return
+		}
+		tail, _, _ := whole(t, build, size, after, 0, append([]graph.PipelineOption{graph.Resume(state, false)}, opts...)...)
+		all := merged(append(head, tail...))
+		what := fmt.Sprintf("%d ranks, then %d after step %d: %+v", before, after, stop, state)
+		noneTwice(t, all)
+		if steps == 0 {
+			require.Equal(t, real(one), real(all), what)
+			continue
+		}
+		for _, j := range tail {
+			require.EqualValues(t, rankEpochs*steps-stop, j.steps, what)
+		}
+		first := item.Pos{Epoch: -1}
+		next := map[int]int64{} // by source: places come without a hole
+		for _, r := range all {
+			if r.pos.Epoch != first.Epoch {
+				first, next = r.pos, map[int]int64{}
+			}
+			require.Equal(t, next[r.pos.Source], r.pos.Place, what)
+			next[r.pos.Source]++
+		}
+	}
+}
+
+func TestStepsEndEveryRanksEpochAtTheSameStep(t *testing.T) {
+	for name, build := range alike {
+		for _, world := range sizes {
+			for _, steps := range []int{1, 2, 9} {
+				t.Run(fmt.Sprintf("%s/world=%d/steps=%d", name, world, steps), func(t *testing.T) {
+					const size = 4
+					for _, workers := range some(1, 8, 2) {
+						var jobs []job
+						var samples, padded, dropped int64
+						for rank := range world {
+							j := ranked(t, build, size, workers, 0, graph.Rank(rank, world), graph.StepsPerEpoch(steps))
+							require.EqualValues(t, steps*rankEpochs, j.steps)
+							require.Len(t, j.rows, steps*rankEpochs*size, "no batch is short")
+							x := j.snap.Totals
+							samples, padded, dropped = samples+x.Samples, padded+x.Padded, dropped+x.Dropped
+							jobs = append(jobs, j)
+						}
+						all := merged(jobs)
+						noneTwice(t, all)
+						require.EqualValues(t, len(real(all)), samples)
+						if name == "skip" {
+							continue
+						}
+						require.EqualValues(t, len(all), samples+padded)
+						n := map[string]int64{"plain": 17, "ordered": 5, "few": 2, "merge": 22}[name]
+						require.EqualValues(t, rankEpochs*n, samples+dropped, "what was not delivered is counted")
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestStateOfAnotherWorldIsRefusedWherePlacesDoNotFollow(t *testing.T) {
+	filtered := cuts["filter"]
+	opts := []graph.PipelineOption{graph.StepsPerEpoch(2)}
+	middle := ranked(t, filtered, 3, 2, 1, opts...).state
+	start := func(s graph.State, more ...graph.PipelineOption) error {
+		p := graph.New("ranks", append(append(opts, graph.Seed(4), graph.Epochs(rankEpochs), graph.Resume(s, false)), more...)...)
+		graph.Output(graph.Via(filtered(p, graph.Workers(1)), "group", rowsOf{3}, graph.Workers(1)), "out")
+		run, err := p.Start(t.Context())
+		if err == nil {
+			run.Stop()
+		}
+		return err
+	}
+	require.NoError(t, start(middle))
+	err := start(middle, graph.Rank(1, 2))
+	require.ErrorIs(t, err, graph.ErrState)
+	require.ErrorContains(t, err, "rank 0 of 1 in the middle of an epoch, this is rank 1 of 2")
+	require.NoError(t, start(ranked(t, filtered, 3, 2, 2, opts...).state, graph.Rank(1, 2)), "at the end of an epoch")
+}
