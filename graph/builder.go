@@ -132,6 +132,7 @@ func (b *builder) env(n *node, workers int) *Env {
 	s := b.stages[n.no]
 	return &Env{
 		Pipeline: b.p.name, Stage: n.id, Seed: b.p.seed, Workers: workers, Epochs: b.p.epochs, Memory: b.memory, Sync: b.p.sync,
+		Digest:   !b.p.noHash,
 		within:   b.p.within,
 		degraded: func(line string) { b.run.degraded(n.id, line) },
 		reserve:  b.run.bytes.reserve,

@@ -51,6 +51,9 @@ func (c *Call) Context() context.Context { return c.ctx }
 // Pos is where the item stands in the logical stream.
 func (c *Call) Pos() item.Pos { return posOf(c.tag) }
 
+// Padding says that the item is one that the job has delivered already, so that all ranks have as many.
+func (c *Call) Padding() bool { return c.tag.Flags&edge.Padding != 0 }
+
 // Index is the item's index in its map-style source, or -1.
 func (c *Call) Index() int64 { return indexOf(c.places, c.tag) }
 

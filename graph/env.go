@@ -15,6 +15,7 @@ type Env struct {
 	Epochs   int // or [Forever]
 	Memory   item.Memory
 	Sync     bool // one goroutine runs everything, see [Sync]
+	Digest   bool // samples are hashed: a source of batches sets the hashes of its rows
 
 	degraded func(string)
 	within   string

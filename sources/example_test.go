@@ -133,3 +133,28 @@ func ExampleOutlet() {
 	print(p, graph.Output(graph.Via(in, "unpack", graph.Map(sources.As[string])), "out"))
 	// Output: x y
 }
+
+// Small rows in memory come as batches at once.
+func ExampleRows() {
+	columns := []item.Column{
+		item.ColumnOf("point", []float32{0, 0, 1, 1, 2, 4, 3, 9}, 2),
+		item.ColumnOf("label", []int64{0, 1, 0, 1}),
+	}
+	p := graph.New("points")
+	out := graph.Output(graph.From[*item.Batch](p, "read", sources.Rows{Columns: columns, Size: 3}), "train")
+	run, err := p.Start(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for b, err := range out.All(run) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(b.Column("point").Float32s(), b.Column("label").Int64s())
+	}
+	// Output:
+	// [0 0 1 1 2 4] [0 1 0]
+	// [3 9] [1]
+}

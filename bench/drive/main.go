@@ -128,13 +128,13 @@ func modeFlags(b *bench) []string {
 	return nil
 }
 
-// many is n in a full run, fewer in a quick one, one in a smoke run.
+// many is n in a full run, a third in a quick one, one in a smoke run.
 func (b *bench) many(n int) int {
 	switch {
 	case b.smoke:
 		return 1
 	case b.quick:
-		return max(3, n/2)
+		return max(2, n/3)
 	}
 	return n
 }

@@ -77,10 +77,10 @@ func cost(b *bench, r *result) error {
 		return err
 	}
 	defer ours.stop()
-	us := b.picturesOf(ours, "small", 64, "penstock", nil)
+	us := b.picturesOf(ours, b.small(), 64, "penstock", nil)
 	perSecond := func(p pass) float64 { return 1 / p.cpu }
 	if b.cdecode != "" {
-		c, err := start(kind{name: "C", argv: []string{b.cdecode, b.folder("small")}}, nil)
+		c, err := start(kind{name: "C", argv: []string{b.cdecode, b.folder(b.small())}}, nil)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func cost(b *bench, r *result) error {
 	} else {
 		r.Notes = append(r.Notes, "the C program could not be built (it takes a C compiler and libjpeg-turbo's headers)")
 	}
-	plain := b.picturesOf(ours, "small", 64, "penstock, without clocks and digest", command{"plain": true})
+	plain := b.picturesOf(ours, b.small(), 64, "penstock, without clocks and digest", command{"plain": true})
 	m, err := meet(us, plain, b.many(20), true)
 	if err != nil {
 		return err

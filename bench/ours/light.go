@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/graph"
+	"github.com/penstock-go/penstock/graph/item"
 	"github.com/penstock-go/penstock/sources"
 	"github.com/penstock-go/penstock/stages"
 )
@@ -52,32 +53,40 @@ func tinyRows(n int) sources.Slice[row] {
 	return rows
 }
 
-// tiny has rows of 16 numbers in memory and gives batches of rows, shuffled.
+// tiny has rows of 16 numbers in memory and gives batches of two columns, shuffled, with clocks and digest as by default.
 func tiny(n int) func(*command) (answer, error) {
-	rows := tinyRows(n)
+	features, labels := make([]float32, 0, 16*n), make([]int64, 0, n)
+	for i := range n {
+		r := numbered(i)
+		features, labels = append(features, r.Features[:]...), append(labels, r.Label)
+	}
+	columns := []item.Column{item.ColumnOf("features", features, 16), item.ColumnOf("label", labels)}
 	return func(c *command) (answer, error) {
-		p := graph.New("tiny", graph.Seed(7), graph.Epochs(max(1, c.Epochs)), graph.NoDigest())
+		p := graph.New("tiny", graph.Seed(7), graph.Epochs(max(1, c.Epochs)))
+		if c.Plain {
+			p.With(graph.NoDigest(), graph.Untimed())
+		}
 		var o []graph.Option
 		if c.Workers > 0 {
 			o = append(o, graph.Workers(c.Workers))
 		}
-		read := graph.From(p, "read", sources.Map[row](rows), append(o, graph.Sampler(sources.Shuffled{}))...)
-		out := graph.Output(graph.Via(read, "collect", graph.Collect[row](c.Batch), o...), "train")
+		out := graph.Output(graph.From[batch](p, "read", sources.Rows{Columns: columns, Size: c.Batch, Shuffled: true}, o...), "train")
 		var sum float64
 		var count int64
+		var shape []int
 		var first []int64
-		a, err := take(p, out, min(1, c.Epochs-1), func(b []row) {
-			count += int64(len(b))
-			for i := range b {
-				sum += float64(b[i].Label)
+		a, err := take(p, out, min(1, c.Epochs-1), func(b batch) {
+			count += int64(b.Len())
+			l := b.Column("label").Int64s()
+			for _, v := range l {
+				sum += float64(v)
 			}
 			if first == nil {
-				for i := range b {
-					first = append(first, b[i].Label)
-				}
+				first = append(first, l...)
+				shape = b.Column("features").Shape.Dims()
 			}
 		})
-		a.Items, a.Sum, a.Labels, a.Shape, a.DType = count, sum, first, []int{c.Batch, 16}, "float32"
+		a.Items, a.Sum, a.Labels, a.Shape, a.DType = count, sum, first, shape, "float32"
 		return a, err
 	}
 }
