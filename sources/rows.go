@@ -140,26 +140,29 @@ func textHash(s string) uint64 {
 // ring recycles batches.
 type ring struct {
 	of     Rows
-	memory func(int) []byte
+	memory func(int) ([]byte, error)
 	mu     sync.Mutex
 	free   []*item.Batch
 }
 
-func (g *ring) take() *item.Batch {
+func (g *ring) take() (*item.Batch, error) {
 	g.mu.Lock()
 	if k := len(g.free) - 1; k >= 0 {
 		b := g.free[k]
 		g.free = g.free[:k]
 		g.mu.Unlock()
-		return b
+		return b, nil
 	}
 	g.mu.Unlock()
 	b := &item.Batch{Columns: make([]item.Column, len(g.of.Columns)), Rows: make([]item.Row, 0, g.of.Size)}
 	for i, c := range g.of.Columns {
-		c.Data = g.memory(g.of.Size * c.RowBytes())
+		var err error
+		if c.Data, err = g.memory(g.of.Size * c.RowBytes()); err != nil {
+			return nil, err
+		}
 		b.Columns[i] = c
 	}
-	return b
+	return b, nil
 }
 
 func (g *ring) put(b *item.Batch) {
@@ -187,7 +190,10 @@ type rowReader struct {
 func (w *rowReader) at(c *graph.Call, number int64) (*item.Batch, error) {
 	pos := c.Pos()
 	w.choose(pos.Epoch, number*int64(w.Size))
-	b := w.ring.take()
+	b, err := w.ring.take()
+	if err != nil {
+		return nil, err
+	}
 	b.Epoch, b.Number = pos.Epoch, pos.Place
 	for i := range b.Columns {
 		from := &w.Columns[i]
