@@ -103,6 +103,7 @@ func (p *Pipeline) checkNode(n *node) {
 	}
 	p.checkFaults(n)
 	p.checkEffect(n)
+	p.checkMix(n)
 	if c, ok := o.sampler.(Checker); ok && n.role == sourceRole {
 		for _, err := range flatten(c.Check()) {
 			p.problem(n, "sampler", "field_value", "%s: %s", kindOf(c), err)
@@ -144,7 +145,7 @@ func (p *Pipeline) checkFaults(n *node) {
 	if n.role == sinkRole || n.role == mergeRole {
 		for _, key := range []string{"retry", "timeout"} {
 			if o.set[key] {
-				p.problem(n, key, "serial_stage", "a %s has no %s", map[role]string{sinkRole: "sink", mergeRole: "merge"}[n.role], key)
+				p.problem(n, key, "serial_stage", "a %s has no %s", n.serialWord(), key)
 			}
 		}
 	}
@@ -163,7 +164,7 @@ func (p *Pipeline) checkEffect(n *node) {
 	case mergeRole:
 		for _, key := range []string{"workers", "window", "order", "on_error"} {
 			if o.set[key] && !(key == "workers" && o.workers <= 1) {
-				p.problem(n, key, "serial_stage", "a merge takes its inputs in turn and has no %s", key)
+				p.problem(n, key, "serial_stage", "a %s takes its inputs in turn and has no %s", n.serialWord(), key)
 			}
 		}
 	}
@@ -185,6 +186,14 @@ func (p *Pipeline) checkEffect(n *node) {
 	if o.order == CompletionOrder && o.window > 0 {
 		p.hint(n, "window", "no_effect", "window has no effect with order: completion")
 	}
+}
+
+// serialWord is what a stage without workers is called.
+func (n *node) serialWord() string {
+	if n.role == sinkRole {
+		return "sink"
+	}
+	return n.kind
 }
 
 // checkSchema works the schema of the output out and finds needs that are not met.

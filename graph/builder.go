@@ -21,6 +21,7 @@ type builder struct {
 	memory  item.Memory
 	places  []Places
 	sources int
+	steer   []*steering // by source
 	stages  []*stageRun // by node number
 	edges   []any       // *edge.Edge[T], by node number
 	pulls   []any       // engine.Pull[T], in sync runs

@@ -30,6 +30,9 @@ type feed struct {
 	epoch   int64
 	number  int64       // of the rank's next place in the epoch, after base
 	stopped atomic.Bool // also by Stop, in a run without goroutines
+
+	again func(places int64) error // nil: another pass does not follow in the same epoch
+	err   error
 }
 
 // feedOf makes the feed of a source that is open.
@@ -65,7 +68,7 @@ func (f *feed) next(buf []edge.Cell[struct{}], k int) ([]edge.Cell[struct{}], bo
 			f.stopped.Store(true)
 			break
 		}
-		if left = f.count(f.epoch) - f.number; left > 0 {
+		if left = f.ahead(); left > 0 {
 			break
 		}
 		f.leave()
@@ -78,7 +81,7 @@ func (f *feed) next(buf []edge.Cell[struct{}], k int) ([]edge.Cell[struct{}], bo
 	base, all := f.baseOf(f.epoch), f.places.Len(f.epoch)
 	for i := range n {
 		t := edge.Tag{Place: base + f.world.Place(f.number+i), Epoch: int32(f.epoch), Source: f.source}
-		if t.Place >= all {
+		if t.Place >= all && f.again == nil {
 			t.Flags |= edge.Padding
 		}
 		buf = append(buf, edge.Cell[struct{}]{Tag: t})

@@ -34,6 +34,10 @@ func openIterable[T any](b *builder, s *stageRun, number int, r Reader[T]) error
 		}
 	}
 	b.places = append(b.places, nil)
+	if mix, _ := repeatedBy(s.n); mix != nil {
+		return b.wrapOpen(s, -1, "open", fmt.Errorf("the mix %q has stop: repeat, which begins another pass of a source; a source that is read forward does not do that yet: use first or all", mix.id))
+	}
+	b.steer = append(b.steer, &steering{skipTo: func(int64) {}, pass: func(*edge.Tag) int64 { return 0 }})
 	width := r.Interleave
 	if width == 0 {
 		width = interleave

@@ -2,8 +2,10 @@ package graph_test
 
 import (
 	"context"
+	"slices"
 
 	"github.com/penstock-go/penstock/graph"
+	"github.com/penstock-go/penstock/graph/internal/engine"
 	"github.com/penstock-go/penstock/graph/item"
 )
 
@@ -19,6 +21,9 @@ type flow func() (e entry, ok, bad bool)
 
 // model is what the network delivers, and whether it ends with an error.
 func (g *network) model() (out []entry, bad bool) {
+	for _, s := range g.steps {
+		s.from, s.again = 0, false
+	}
 	f := g.flow(g.root, new(int))
 	for {
 		e, ok, bad := f()
@@ -47,6 +52,8 @@ func (g *network) flow(s *step, sources *int) flow {
 		return g.sourceFlow(s, number)
 	case "merge":
 		return mergeFlow(ins)
+	case "mix":
+		return g.mixFlow(s, ins)
 	case "bags", "lists":
 		return g.groupFlow(s, ins[0])
 	}
@@ -100,21 +107,116 @@ func (g *network) sourceFlow(s *step, number int) flow {
 	pos := item.Pos{Source: number}
 	failed := false
 	return func() (entry, bool, bool) {
-		if failed || pos.Epoch == int64(g.epochs) {
+		if pos.Epoch < s.from {
+			pos.Epoch, pos.Place = s.from, 0
+		}
+		if failed || pos.Epoch >= int64(g.epochs) {
 			return entry{}, false, failed
 		}
-		e := entry{id: s.next(uint64(pos.Place), g.call(s, pos)), pos: pos}
+		e := entry{id: s.next(uint64(pos.Place%int64(s.n)), g.call(s, pos)), pos: pos}
 		if s.failing(e.id) {
 			if failed = !s.skip; failed {
 				return entry{}, false, true
 			}
 			e.mark = true
 		}
-		if pos.Place++; pos.Place == int64(s.n) {
+		if pos.Place++; pos.Place == int64(s.n) && !s.again {
 			pos.Epoch, pos.Place = pos.Epoch+1, 0
 		}
 		return e, true, false
 	}
+}
+
+// mixFlow takes entries in the shares of a mix, epoch by epoch.
+func (g *network) mixFlow(s *step, ins []flow) flow {
+	weights := make([]int64, len(ins))
+	for i := range weights {
+		weights[i] = 1
+		if s.mix.Weights != nil {
+			weights[i] = int64(s.mix.Weights[i]*10 + 0.5)
+		}
+	}
+	for i := range weights { // as short as the weights themselves: equal dues are told apart by their number alone
+		if len(s.mix.Weights) == 0 || !slices.Contains(s.mix.Weights, 0.3) {
+			weights[i] = max(1, weights[i]/10)
+		}
+	}
+	shares := engine.NewShares(weights, graph.StageKey(g.seed, s.id))
+	heads, over := make([]*entry, len(ins)), make([]bool, len(ins))
+	var sources []*step
+	for _, in := range s.ins {
+		sources = append(sources, in.sources()...)
+	}
+	for _, src := range sources {
+		src.again = src.again || s.mix.Stop == graph.StopRepeat
+	}
+	least, open := int64(0), false
+	peek := func(i int) (*entry, bool) {
+		for heads[i] == nil || heads[i].pos.Epoch < least {
+			if over[i] {
+				return nil, false
+			}
+			e, ok, bad := ins[i]()
+			if over[i] = !ok; bad {
+				return nil, true
+			}
+			if heads[i] = nil; ok {
+				heads[i] = &e
+			}
+		}
+		return heads[i], false
+	}
+	return func() (entry, bool, bool) {
+		for {
+			if !open {
+				next := int64(g.epochs)
+				for i := range ins {
+					e, bad := peek(i)
+					if bad {
+						return entry{}, false, true
+					}
+					if e != nil {
+						next = min(next, e.pos.Epoch)
+					}
+				}
+				if next == int64(g.epochs) {
+					return entry{}, false, false
+				}
+				least, open = next, true
+				shares.Begin(int32(next))
+			}
+			i := shares.Next()
+			e, bad := peek(i)
+			if bad {
+				return entry{}, false, true
+			}
+			none := e == nil || e.pos.Epoch > least
+			if !none && (s.mix.Stop != graph.StopRepeat || shares.Done[i] || e.pos.Place < int64(sources[i].n)) {
+				shares.Took(i)
+				heads[i] = nil
+				return *e, true, false
+			}
+			if shares.Done[i] = true; none {
+				shares.Drop(i)
+			}
+			if s.mix.Stop == graph.StopFirst || shares.Left() == 0 || s.mix.Stop == graph.StopRepeat && !slices.Contains(shares.Done, false) {
+				least, open = least+1, false
+				for _, src := range sources {
+					src.from = max(src.from, least)
+				}
+			}
+		}
+	}
+}
+
+func (s *step) sources() (all []*step) {
+	if s.op == "source" {
+		return []*step{s}
+	}
+	for _, in := range s.ins {
+		all = append(all, in.sources()...)
+	}
+	return all
 }
 
 // mergeFlow takes one entry of each input in turn, epoch by epoch.

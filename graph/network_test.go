@@ -78,7 +78,7 @@ func scramble(z uint64, salts ...uint64) uint64 {
 
 // step is one stage of a random graph.
 type step struct {
-	op    string // source, map, filter, fan, bags, lists, merge
+	op    string // source, map, filter, fan, bags, lists, merge, mix
 	id    string
 	salt  uint64
 	ins   []*step
@@ -89,6 +89,9 @@ type step struct {
 	rand  bool
 	drop  bool
 	gap   int64 // a filter swallows this epoch
+	mix   graph.Mixing
+	from  int64 // in the model, the epoch before which a source has nothing
+	again bool  // in the model, a source begins another pass
 	sleep time.Duration
 	wild  bool // one item in twenty takes twenty times as long
 	open  bool // has workers of its own
@@ -170,7 +173,7 @@ func makeNetwork(seed uint64) *network {
 			sleep: sleeps[r.IntN(len(sleeps))], wild: r.IntN(3) == 0, open: r.IntN(3) == 0,
 		}
 		g.steps = append(g.steps, s)
-		if op == "merge" {
+		if op == "merge" || op == "mix" {
 			return s
 		}
 		s.rand = r.IntN(2) == 0
@@ -189,14 +192,22 @@ func makeNetwork(seed uint64) *network {
 			s.n = []int{1, 2, 5, 17, 40, 80}[r.IntN(6)]
 			return s
 		}
-		switch r.IntN(9) {
-		case 0:
-			if depth > 1 {
+		switch r.IntN(10) {
+		case 0, 9:
+			if short := r.IntN(3) == 0; depth > 1 || short {
+				if short { // sources, that it may go through again
+					depth = 2
+				}
 				ins := make([]*step, 2+r.IntN(2))
 				for i := range ins {
 					ins[i] = grow(depth - 1 - r.IntN(2))
 				}
-				return add("merge", ins...)
+				if r.IntN(2) == 0 {
+					return add("merge", ins...)
+				}
+				s := add("mix", ins...)
+				s.mix = g.mixing(s, r)
+				return s
 			}
 			fallthrough
 		case 1, 2, 3:
@@ -222,6 +233,44 @@ func makeNetwork(seed uint64) *network {
 	}
 	g.root = grow(1 + r.IntN(5))
 	return g
+}
+
+// mixing draws the shares and the rule of a mix. What is left of an epoch that ends early may be read or not, so there no
+// error may lie in it; and what begins again must be one source, of which something comes through.
+func (g *network) mixing(s *step, r *rand.Rand) graph.Mixing {
+	m := graph.Mixing{Stop: graph.StopAll}
+	for range s.ins {
+		m.Weights = append(m.Weights, []float64{1, 1, 2, 5, 0.3}[r.IntN(5)])
+	}
+	if r.IntN(4) == 0 {
+		m.Weights = nil
+	}
+	rule := r.IntN(3)
+	switch {
+	case g.errs:
+	case rule == 0:
+		m.Stop = graph.StopFirst
+	case rule == 1:
+		for _, in := range s.ins {
+			if !in.steady(r) {
+				return m
+			}
+		}
+		m.Stop = graph.StopRepeat
+	}
+	return m
+}
+
+// steady sees to it that something comes of each pass of the one source above, where that can be.
+func (s *step) steady(r *rand.Rand) bool {
+	for ; s.op != "source"; s = s.ins[0] {
+		if s.op != "map" && s.op != "fan" && s.op != "filter" {
+			return false
+		}
+		s.gap = -1
+	}
+	s.n = max(s.n, 12+r.IntN(9))
+	return true
 }
 
 // tokenSource reads the tokens 0 to n-1.
@@ -322,6 +371,8 @@ func (g *network) port(p *graph.Pipeline, s *step, k *knobs, l *ledger) graph.Po
 		return graph.From(p, s.id, tokenSource{s, l}, o...)
 	case "merge":
 		return graph.Merge(p, s.id, ins)
+	case "mix":
+		return graph.Mix(p, s.id, ins, s.mix)
 	case "map":
 		return via(graph.Transform[*token, *token]{Map: func(c *graph.Call, in *token) (*token, error) {
 			s.work(in.use())

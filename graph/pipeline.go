@@ -119,7 +119,7 @@ type role int
 const (
 	sourceRole role = iota
 	stageRole
-	mergeRole
+	mergeRole // of several inputs: merge, mix
 	sinkRole
 )
 

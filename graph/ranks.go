@@ -209,6 +209,8 @@ func (b *builder) rowsOf(loose *stageRun) int64 {
 	rows := int64(1)
 	for _, s := range b.stages {
 		switch {
+		case s.n.mixes(): // what an input gave does not follow from what another rank took of it
+			return -1
 		case s.n.role == mergeRole && p.uneven == Keep && p.steps == 0: // an input may end earlier on one rank
 			return -1
 		case s.n.role == mergeRole:

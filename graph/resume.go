@@ -133,10 +133,7 @@ func (o *typedOutlet[T]) continued(s *State) {
 	for i := range min(len(s.Sources), len(o.mark.last)) {
 		x := s.Sources[i]
 		o.mark.order[i], o.mark.count = x.Order, max(o.mark.count, x.Order)
-		o.mark.last[i] = item.Pos{Epoch: s.Epoch, Source: i, Place: x.Place - 1}
-		if len(x.Child) > 0 {
-			o.mark.last[i].Place, o.mark.last[i].Child = x.Place, x.resumedChild()
-		}
+		o.mark.last[i] = x.last(s.Epoch, i)
 	}
 	o.chainAt, o.allAt = o.chain, o.all
 	o.carried = !o.mixed

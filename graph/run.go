@@ -30,6 +30,7 @@ type Run struct {
 	rows    int64                 // items of its only source that a delivery takes; 0: it has several; -1: a delivery is made of any number
 	index   func(*edge.Tag) int64 // of an item in its source
 	outlet  outlet
+	book    book
 	stops   []func() error
 	lines   *lines // nil: no timeline is kept
 
@@ -52,6 +53,7 @@ type outlet interface {
 	read() outletStats
 	state() State
 	stepped(over func(epoch int64))
+	settle()
 	waiting() bool
 	finish()
 }

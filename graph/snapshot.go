@@ -18,6 +18,7 @@ type Snapshot struct {
 	Stages      []StageStats // in order of declaration; the sink last
 	Epochs      []EpochStats
 	Devices     []DeviceStats
+	Mix         []MixStats
 	Memory      MemoryStats
 	Timeline    *Timeline // nil: no time has passed
 	Digest      *string   // nil: not computed, see Warnings

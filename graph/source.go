@@ -41,7 +41,8 @@ func openSource[T any](b *builder, n *node, src Source[T]) error {
 	if r.Len == 0 || places.Len(0) == 0 {
 		return b.wrapOpen(s, -1, "open", fmt.Errorf("%w: the source %q is empty", ErrEmpty, n.id))
 	}
-	if b.p.world.Size() > 1 || b.p.steps > 0 {
+	repeats, _ := repeatedBy(n)
+	if b.p.world.Size() > 1 || b.p.steps > 0 || repeats != nil {
 		places = around{places}
 	}
 	b.places = append(b.places, places)
@@ -51,6 +52,7 @@ func openSource[T any](b *builder, n *node, src Source[T]) error {
 	}
 	in := edge.New(edge.Config{Buffer: engine.MaxSlice, Producers: 1, Consumers: s.workers}, func(*edge.Cell[struct{}]) {})
 	in.Source = f.next
+	b.steered(n, f, in)
 	b.eng.OnDrain(in.Seal)
 	e := sourceStage(b, s, in, func(r Reader[T], call *Call) (T, error) { return r.At(call, call.Index()) }, r)
 	b.launch(func() { e.Start(b.eng) })
@@ -60,7 +62,7 @@ func openSource[T any](b *builder, n *node, src Source[T]) error {
 			if len(ready) == 0 {
 				cells, done := f.next(nil, 1)
 				if done {
-					return c, false, nil
+					return c, false, f.err
 				}
 				ready = cells
 			}

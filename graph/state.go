@@ -3,6 +3,7 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
@@ -22,6 +23,7 @@ type State struct {
 	Batches  int64         `json:"batches"` // of the epoch so far
 	Digest   StateDigest   `json:"digest"`
 	Sources  []SourceState `json:"sources"`
+	Mixes    []MixState    `json:"mixes,omitempty"`
 }
 
 // StateDigest is the digest so far, of the epoch and of the epochs before it, as hexadecimal numbers; empty where there
@@ -103,6 +105,9 @@ func (r *Run) State() (State, error) {
 	if err := r.p.canResume(r.stages); err != nil {
 		return State{}, err
 	}
+	if err := r.book.checkPassages(r.stages); err != nil {
+		return State{}, err
+	}
 	s := r.outlet.state()
 	s.Version, s.Pipeline, s.Stream = stateVersion, r.p.name, r.p.streamLines()
 	s.Rank, s.World = r.p.World()
@@ -121,7 +126,7 @@ func (p *Pipeline) canResume(stages []*stageRun) error {
 			return fmt.Errorf("no state: the source %q is read forward, which cannot be resumed yet", s.n.id)
 		case s.n.opts.order == CompletionOrder:
 			return fmt.Errorf("no state: the stage %q has order: completion, so that no place divides what was delivered from what was not", s.n.id)
-		case s.n.role == mergeRole:
+		case s.n.role == mergeRole && s.n.decl == nil:
 			if err := dropsBelow(s.n, stages); err != nil {
 				return err
 			}
@@ -224,6 +229,23 @@ func (o *typedOutlet[T]) received(c *edge.Cell[T]) {
 	}
 }
 
+// standing is a copy of the marks.
+func (o *typedOutlet[T]) standing() *standing {
+	m := o.mark
+	if m.last == nil {
+		m.last, m.order = newMarker(len(o.r.sources)).last, make([]int64, len(o.r.sources))
+	}
+	return &standing{epoch: m.epoch, last: slices.Clone(m.last), order: slices.Clone(m.order)}
+}
+
+// settle lets the stages that keep what is under way forget what was delivered.
+func (o *typedOutlet[T]) settle() {
+	o.mu.Lock()
+	at := o.standing()
+	o.mu.Unlock()
+	o.r.book.settle(at)
+}
+
 // state takes the marks down.
 func (o *typedOutlet[T]) state() State {
 	o.mu.Lock()
@@ -233,9 +255,12 @@ func (o *typedOutlet[T]) state() State {
 	if o.hashed && !o.mixed {
 		s.Digest = StateDigest{o.chainAt.String(), o.allAt.String()}
 	}
-	for i, p := range m.last {
+	at := o.standing()
+	at.state = &s
+	o.r.book.settle(at)
+	for i, p := range at.last {
 		x := &s.Sources[i]
-		x.Order = m.order[i]
+		x.Order = at.order[i]
 		src := &o.r.sources[i]
 		x.Base = src.base(m.epoch)
 		switch {

@@ -75,6 +75,7 @@ func (r *Run) Snapshot() Snapshot {
 	if r.lines != nil {
 		s.Timeline = r.lines.read(int64(s.Totals.Elapsed), s.Running)
 	}
+	s.Mix = r.book.mixes()
 	s.Memory, s.Skips = r.memoryStats(), r.Skips()
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -250,6 +250,14 @@ func others() map[string]graph.Snapshot {
 			{Stage: "read", Cause: graph.CauseStart, Phase: graph.PhaseStartup, Time: 100 * ms}}
 	})
 
+	all["mixed"] = chain("mixed_corpora", 60*ms, 300*time.Microsecond, append([]step{{"code", "folder", graph.Wait, 4, 1 * ms, 16, 0.95}},
+		steps(func(m map[string]*step) { m["read"].id = "web"; m["decode"].id, m["decode"].kind = "both", "mix" })...)...).
+		share("collate", graph.CauseService, 100).change(func(s *graph.Snapshot) {
+		s.Stages[1].From, s.Stages[2].From = nil, []string{"code", "web"}
+		s.Mix = []graph.MixStats{{ID: "both", Inputs: []graph.MixInput{
+			{ID: "code", Asked: 0.3, Delivered: some(0.3), Items: 1920}, {ID: "web", Asked: 0.7, Delivered: some(0.7), Items: 4480}}}}
+	})
+
 	all["empty"] = empty()
 	all["failed"] = chain("failed_run", 30*ms, 98*ms, steps(func(m map[string]*step) {
 		m["decode"].mean, m["decode"].workers = 2*ms, 1

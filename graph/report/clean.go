@@ -39,6 +39,7 @@ func clean(s graph.Snapshot) graph.Snapshot {
 	for i := range s.Devices {
 		c.device(&s.Devices[i])
 	}
+	s.Mix = c.mixes(s.Mix)
 	if len(c.bad) > 0 {
 		names := slices.Compact(slices.Sorted(slices.Values(c.bad)))
 		if len(names) > 5 {
@@ -48,6 +49,24 @@ func clean(s graph.Snapshot) graph.Snapshot {
 			"%s left out, negative or not a number: %s", plural(int64(len(c.bad)), "figure"), strings.Join(names, ", ")))
 	}
 	return s
+}
+
+func (c *cleaner) mixes(all []graph.MixStats) []graph.MixStats {
+	all = slices.Clone(all)
+	for i := range all {
+		m := &all[i]
+		m.Inputs = slices.Clone(m.Inputs)
+		for k := range m.Inputs {
+			in, at := &m.Inputs[k], "mix."+plain(m.ID)
+			asked := &in.Asked
+			if c.share(at+".asked", &asked); asked == nil {
+				in.Asked = 0
+			}
+			c.share(at+".delivered", &in.Delivered)
+			c.counts(at+".items", &in.Items)
+		}
+	}
+	return all
 }
 
 func (c *cleaner) totals(s *graph.Snapshot) {

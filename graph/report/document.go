@@ -14,7 +14,7 @@ type document struct {
 	Blame         []blameDoc     `json:"blame"`
 	Stages        []stageDoc     `json:"stages"`
 	Epochs        []epochDoc     `json:"epochs"`
-	Mix           []struct{}     `json:"mix"`
+	Mix           []mixDoc       `json:"mix"`
 	Cache         []struct{}     `json:"cache"`
 	Devices       []deviceDoc    `json:"devices"`
 	Verdict       verdictDoc     `json:"verdict"`
@@ -190,6 +190,18 @@ type epochDoc struct {
 type epochStageDoc struct {
 	ID      string `json:"id"`
 	ItemsIn int64  `json:"items_in"`
+}
+
+type mixDoc struct {
+	ID     string        `json:"id"`
+	Inputs []mixInputDoc `json:"inputs"`
+}
+
+type mixInputDoc struct {
+	ID        string   `json:"id"`
+	Asked     float64  `json:"asked"`
+	Delivered *float64 `json:"delivered"`
+	Items     int64    `json:"items"`
 }
 
 type verdictDoc struct {

@@ -74,6 +74,17 @@ func (h hostile) snapshot() graph.Snapshot {
 		s.Epochs = append(s.Epochs, graph.EpochStats{Epoch: h.count(), Samples: h.count(), Batches: h.count(), Elapsed: h.time(),
 			EdgeGap: some(h.time()), ItemsIn: map[string]int64{"a": h.count()}, PeakRSS: h.count(), Goroutines: int(h.count())})
 	}
+	for range h.IntN(3) {
+		m := graph.MixStats{ID: h.pick(hostileIDs...)}
+		for range h.IntN(4) {
+			in := graph.MixInput{ID: h.pick(hostileIDs...), Delivered: h.float(), Items: h.count()}
+			if q := h.float(); q != nil {
+				in.Asked = *q
+			}
+			m.Inputs = append(m.Inputs, in)
+		}
+		s.Mix = append(s.Mix, m)
+	}
 	if h.IntN(2) == 0 {
 		s.Timeline = h.timeline()
 	}

@@ -21,7 +21,7 @@ func JSON(s graph.Snapshot) ([]byte, error) {
 		Environment: environmentOf(s.Environment),
 		Spec:        specOf(s.Spec), Totals: totalsOf(&s), Sink: sinkOf(s.Sink), Blame: blameOf(s.Blame),
 		Stages: stagesOf(s.Stages), Epochs: epochsOf(&s),
-		Mix: []struct{}{}, Cache: []struct{}{}, Devices: devicesOf(&s), Decisions: []struct{}{},
+		Mix: mixOf(s.Mix), Cache: []struct{}{}, Devices: devicesOf(&s), Decisions: []struct{}{},
 		Skips:   skipsOf(s.Skips),
 		Verdict: verdictOf(j.v), Memory: memoryOf(s.Memory), Timeline: timelineOf(s.Timeline, s.Memory.BytesKnown), Digest: s.Digest,
 		GCPause: s.GCPause.Seconds(), Warnings: warnings(&s),
@@ -175,6 +175,18 @@ func epochsOf(s *graph.Snapshot) []epochDoc {
 			if n, ok := e.ItemsIn[s.Stages[i].ID]; ok {
 				d.Stages = append(d.Stages, epochStageDoc{s.Stages[i].ID, n})
 			}
+		}
+		docs = append(docs, d)
+	}
+	return docs
+}
+
+func mixOf(all []graph.MixStats) []mixDoc {
+	docs := make([]mixDoc, 0, len(all))
+	for _, m := range all {
+		d := mixDoc{ID: m.ID, Inputs: []mixInputDoc{}}
+		for _, in := range m.Inputs {
+			d.Inputs = append(d.Inputs, mixInputDoc{in.ID, in.Asked, in.Delivered, in.Items})
 		}
 		docs = append(docs, d)
 	}

@@ -25,6 +25,11 @@ func Markdown(s graph.Snapshot) string {
 		}
 		b.WriteString(g.Markdown())
 	}
+	for _, m := range j.s.Mix {
+		fmt.Fprintf(&b, "\n## What %s mixed\n\n", escape(name(m.ID)))
+		g := mixGrid(m, func(s string) string { return escape(plain(s)) })
+		b.WriteString(g.Markdown())
+	}
 	j.list(&b, "What this rests on", j.v.Evidence)
 	var items []string
 	for _, x := range j.slow() {

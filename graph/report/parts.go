@@ -114,6 +114,32 @@ func (j *judge) slowest() string {
 	return "Slowest items:\n" + g.Render("  ")
 }
 
+// mixed sets what was asked of the inputs of each mix beside what they gave.
+func (j *judge) mixed() string {
+	var parts []string
+	for _, m := range j.s.Mix {
+		g := mixGrid(m, func(s string) string { return clip(plain(s), 24) })
+		parts = append(parts, fmt.Sprintf("What %s mixed:\n", name(m.ID))+g.Render("  "))
+	}
+	return strings.Join(parts, "\n")
+}
+
+// fine is a share with a decimal: 33.3%.
+func fine(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
+
+func mixGrid(m graph.MixStats, cell func(string) string) grid {
+	g := grid{Left: []bool{true}}
+	g.Add("input", "asked", "delivered", "items")
+	for _, in := range m.Inputs {
+		given := none
+		if in.Delivered != nil {
+			given = fine(*in.Delivered)
+		}
+		g.Add(cell(in.ID), fine(in.Asked), given, short(in.Items))
+	}
+	return g
+}
+
 // lost counts what did not come through, stage by stage.
 func (j *judge) lost() string {
 	var lines []string

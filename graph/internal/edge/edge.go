@@ -69,7 +69,9 @@ type Edge[T any] struct {
 
 	// Source and Group are hooks of the consuming stage, called under the lock.
 	Source func(buf []Cell[T], k int) (_ []Cell[T], done bool)
-	Group  func(first []Cell[T], lo int64) int
+	// SourceErr is what the edge ends with when Source is done. Source may set it.
+	SourceErr error
+	Group     func(first []Cell[T], lo int64) int
 
 	stats Stats
 	depth meter.Depth

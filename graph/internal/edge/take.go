@@ -173,7 +173,7 @@ func (e *Edge[T]) fill(k int, now int64) {
 		e.stats.In += int64(e.count)
 	}
 	if done {
-		e.finish(nil)
+		e.finish(e.SourceErr)
 	}
 }
 

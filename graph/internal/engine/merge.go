@@ -23,6 +23,7 @@ type Merge[T any] struct {
 	part  edge.Part[T]
 	lo    int64
 	trail struct{ mine, prev *meter.Trail }
+	told  func() // before a part is handed over
 }
 
 // lane is one input of a merge.
@@ -32,10 +33,13 @@ type lane[T any] struct {
 	cells []edge.Cell[T]
 	ended bool
 	k     int
+	pull  Pull[T] // in a run without goroutines
 }
 
 // Start starts the merging worker.
-func (s *Merge[T]) Start(r *Run) {
+func (s *Merge[T]) Start(r *Run) { s.start(r, s.run) }
+
+func (s *Merge[T]) start(r *Run, run func() error) {
 	s.r = r
 	s.Out.Upstream(s.cut)
 	r.OnEnd(s.Out.Abort)
@@ -48,7 +52,7 @@ func (s *Merge[T]) Start(r *Run) {
 	}
 	r.Work(s.Meter, func() {
 		s.m = s.Meter.NewWorker(r.Clock.Now())
-		s.Out.Close(s.run())
+		s.Out.Close(run())
 	})
 }
 
@@ -60,19 +64,7 @@ func (s *Merge[T]) cut() {
 
 // run merges until all inputs have ended, or one has with an error.
 func (s *Merge[T]) run() error {
-	defer func() {
-		for i := range s.lanes {
-			l := &s.lanes[i]
-			for j := range l.cells {
-				if !l.cells[j].Skipped() {
-					s.Meter.In.Add(1)
-					s.Meter.Lost.Add(1)
-				}
-				s.Drop(&l.cells[j])
-			}
-			l.in.Leave(&l.take)
-		}
-	}()
+	defer s.leave()
 	for {
 		epoch, any := int32(0), false
 		for i := range s.lanes {
@@ -94,6 +86,17 @@ func (s *Merge[T]) run() error {
 			s.cut()
 			return err
 		}
+	}
+}
+
+// leave drops what was taken and not moved on.
+func (s *Merge[T]) leave() {
+	for i := range s.lanes {
+		l := &s.lanes[i]
+		for j := range l.cells {
+			lose(s.Meter, &l.cells[j], s.Drop)
+		}
+		l.in.Leave(&l.take)
 	}
 }
 
@@ -165,6 +168,9 @@ func (s *Merge[T]) peek(i int) (bool, error) {
 	if l.ended {
 		return false, nil
 	}
+	if l.pull != nil {
+		return s.pulled(l)
+	}
 	if !s.flush() {
 		l.ended = true
 		return false, nil
@@ -182,6 +188,18 @@ func (s *Merge[T]) peek(i int) (bool, error) {
 	return s.peek(i)
 }
 
+// pulled is peek in a run without goroutines.
+func (s *Merge[T]) pulled(l *lane[T]) (bool, error) {
+	c, ok, err := l.pull()
+	s.m.Spent(meter.WaitIn, s.r.Clock.Now())
+	if !ok {
+		l.ended = true
+		return false, err
+	}
+	l.cells = append(l.cells, c)
+	return true, nil
+}
+
 // flush hands the part over. False: the stream downstream has ended.
 func (s *Merge[T]) flush() bool {
 	n := int64(len(s.part.Cells))
@@ -197,6 +215,9 @@ func (s *Merge[T]) flush() bool {
 		}
 	}
 	s.trail.mine, s.trail.prev = nil, nil
+	if s.told != nil {
+		s.told()
+	}
 	s.part = edge.Part[T]{Lo: s.lo, N: n, Cells: s.part.Cells}
 	s.lo += n
 	res := s.Out.Put(s.wait, s.r.Clock, &s.part, int(min(n, MaxSlice)), now)
