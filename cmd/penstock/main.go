@@ -79,6 +79,7 @@ func commands() []command {
 		{"inspect", "SPEC --at ID", "shows the first item that a stage makes", (*app).inspect, inspectHelp},
 		{"compare", "A B", "sets two reports, or two sets of them, side by side", (*app).compare, compareHelp},
 		{"profile", "SPEC", "measures what each part of a pipeline could do", (*app).profile, profileHelp},
+		{"tune", "SPEC --out DIR", "finds better settings by measuring", (*app).tune, tuneHelp},
 		{"whatif", "REPORT [Q...]", "says what other machines and settings would bring", (*app).whatIf, whatIfHelp},
 		{"doctor", "", "says what this machine gives a pipeline", (*app).doctor, doctorHelp},
 		{"synth", "images DIR", "makes a small data set, to try things out", (*app).synth, synthHelp},

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTuneWritesASpecThatIsFaster(t *testing.T) {
+	dir, file := filepath.Join(t.TempDir(), "out"), write(t, "p.yaml", slowDecode)
+	r := penstock(t, "tune", file, "--out", dir, "--seconds", "0.4", "--repeat", "1", "--knob", "decode.workers=1,4", "--knob", "pack.size=4,8",
+		"--knob", "read.buffer=8")
+	require.Equal(t, exitDone, r.code, r.err)
+	for _, want := range []string{"+ decode.workers=4", "pack.size: knee at", "decisions"} {
+		assert.Contains(t, r.out, want)
+	}
+	tuned, err := os.ReadFile(filepath.Join(dir, "tuned.yaml"))
+	require.NoError(t, err)
+	assert.Contains(t, string(tuned), "{id: decode, delay: {time: 10ms}, workers: 4}  # workers was 1\n")
+	assert.Contains(t, string(tuned), "collate: {size: 4}")
+	assert.Equal(t, exitDone, penstock(t, "lint", filepath.Join(dir, "tuned.yaml")).code)
+	var doc struct {
+		Settings []string
+		Ablation []struct{ Setting string }
+		Curves   []struct {
+			Knob   string
+			Points []struct {
+				RSS int64 `json:"peak_rss_bytes"`
+			}
+		}
+		Decisions []struct{ Kept bool }
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "tune.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &doc))
+	assert.Equal(t, []string{"decode.workers=4"}, doc.Settings[:1])
+	require.Len(t, doc.Curves, 3)
+	assert.Equal(t, "read.buffer", doc.Curves[2].Knob)
+	assert.Len(t, doc.Curves[2].Points, 2, "auto and 8")
+	assert.Positive(t, doc.Curves[0].Points[0].RSS)
+	assert.True(t, doc.Decisions[0].Kept)
+	svg, err := os.ReadFile(filepath.Join(dir, "curves.svg"))
+	require.NoError(t, err)
+	assert.Equal(t, 3, strings.Count(string(svg), "<desc>"))
+	for d := xml.NewDecoder(strings.NewReader(string(svg))); ; {
+		if _, err = d.Token(); err != nil {
+			break
+		}
+	}
+	assert.Equal(t, io.EOF, err, "it is well-formed")
+	assert.FileExists(t, filepath.Join(dir, "tune.md"))
+}
+
+func TestATunedSpecSaysWhereItsPathsAreFrom(t *testing.T) {
+	dir := t.TempDir()
+	require.Equal(t, exitDone, penstock(t, "synth", "images", filepath.Join(dir, "data"), "--count", "12").code)
+	file := filepath.Join(dir, "p.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("pipeline: files\nstages:\n  - {id: read, folder: {root: data}}\n  - {id: end, discard: {}}\n"), 0o600))
+	r := penstock(t, "tune", file, "--out", filepath.Join(dir, "out"), "--seconds", "0.05", "--repeat", "1", "--knob", "read.workers=1,2")
+	require.Equal(t, exitDone, r.code, r.err)
+	tuned, err := os.ReadFile(filepath.Join(dir, "out", "tuned.yaml"))
+	require.NoError(t, err)
+	assert.Contains(t, string(tuned), "# Its paths are relative to "+dir)
+}
+
+func TestTuneRefusesWrongCommandLines(t *testing.T) {
+	file, dir := write(t, "p.yaml", slowDecode), t.TempDir()
+	for want, args := range map[string][]string{
+		"--out DIR is missing":       {file},
+		"wanted one spec":            {"--out", dir},
+		"--repeat must be":           {file, "--out", dir, "--repeat", "0"},
+		"--seconds must be":          {file, "--out", dir, "--seconds", "-1"},
+		"is no folder":               {file, "--out", file},
+		`no stage "x"`:               {file, "--out", dir, "--knob", "x.workers=1"},
+		"wanted ID.KEY=VALUE":        {file, "--out", dir, "--knob", "decode"},
+		"unknown_key":                {file, "--out", dir, "--knob", "decode.colour=1"},
+		"workers must be at least 1": {file, "--out", dir, "--knob", "decode.workers=0"},
+	} {
+		r := penstock(t, append([]string{"tune"}, args...)...)
+		assert.Equal(t, exitUsage, r.code, want)
+		assert.Contains(t, r.err, want)
+	}
+}
