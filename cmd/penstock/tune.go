@@ -123,7 +123,7 @@ func (l *lab) knob(text string, o graph.Outline) (k tune.Knob, err error) {
 	name, values, ok := strings.Cut(text, "=")
 	stage, key, dot := strings.Cut(name, ".")
 	if !ok || !dot || key == "" || values == "" {
-		return k, fmt.Errorf("--knob %q: wanted ID.KEY=VALUE,VALUE,...", text)
+		return k, fmt.Errorf("--knob %q: wanted ID.KEY=VALUE,VALUE", text)
 	}
 	k = tune.Knob{Stage: stage, Key: key, Values: strings.Split(values, ",")}
 	k.Show = key != "workers" && key != "buffer" && key != "window"
