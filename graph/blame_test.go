@@ -143,3 +143,34 @@ func TestBlameOnTheWindow(t *testing.T) {
 		require.InDelta(t, float64(was), float64(saved), 0.15*float64(saved), "saved %v of %v, blame %v", saved, narrow.Sink.Wait, narrow.Blame)
 	})
 }
+
+// A straggler that comes again is no latency which all items share, though the last time the sink waited it was for one
+// just as slow.
+func TestBlameOnAStragglerThatComesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		run := func(slow time.Duration) graph.Snapshot {
+			p := graph.New("again", graph.NoFuse())
+			in := reads(p, "read", 400, map[string]time.Duration{"read": ms}, graph.Workers(1))
+			in = graph.Via(in, "decode", graph.Map(func(i int) (int, error) {
+				if i%100 == 17 {
+					time.Sleep(slow)
+				}
+				time.Sleep(2 * ms)
+				return i, nil
+			}), graph.Workers(4), graph.Window(8))
+			in = graph.Via(in, "crop", sleeper[int](ms/5), graph.Workers(1))
+			out := graph.Output(graph.Via(in, "group", graph.Collect[int](8), graph.Workers(1)), "out")
+			run, err := p.Start(t.Context())
+			require.NoError(t, err)
+			for _, err := range out.All(run) {
+				require.NoError(t, err)
+				time.Sleep(20 * ms)
+			}
+			require.NoError(t, run.Wait())
+			return run.Snapshot()
+		}
+		before, after := run(300*ms), run(0)
+		saved := before.Sink.Wait - after.Sink.Wait
+		require.InDelta(t, float64(saved), float64(blamed(before, "decode", "", graph.PhaseSteady)), 0.1*float64(saved), "saved %v, blame %v", saved, before.Blame)
+	})
+}

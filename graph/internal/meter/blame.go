@@ -67,6 +67,7 @@ func (b *Blamer) Waited(t *Trail, from, to int64, when When) {
 	for i := range b.lat {
 		b.lat[i] = -1
 	}
+	b.least(t)
 	w := &b.walk
 	*w = walk{b: b, from: from, to: to, floor: never, when: when}
 	w.lineage(t, b.sink, true)
@@ -168,6 +169,22 @@ func (w *walk) lineage(t *Trail, next int, prompt bool) {
 	}
 }
 
+// least notes the shortest service on arrival, by stage, among all that an awaited item is made of. A straggler among its
+// rows must not pass for what all items have.
+func (b *Blamer) least(t *Trail) {
+	for ; t != nil; t = t.Prev {
+		if t.prompt() {
+			st, own := t.Stage.No, max(0, t.Done-t.Took)
+			if l := b.lat[st]; l < 0 || own < l {
+				b.lat[st] = own
+			}
+		}
+		for i := range t.Rows {
+			b.least(t.Rows[i].Trail)
+		}
+	}
+}
+
 // own charges a stage's work on a slice.
 func (w *walk) own(t *Trail) {
 	if t.Stuck > 0 {
@@ -184,9 +201,6 @@ func (w *walk) own(t *Trail) {
 func (w *walk) stepOver(t *Trail) {
 	st := t.Stage.No
 	own := max(0, t.Done-t.Took)
-	if least := w.b.lat[st]; least < 0 || own < least {
-		w.b.lat[st] = own
-	}
 	n := min(own, max(0, w.b.was[st]), max(0, w.to-t.Took))
 	w.from, w.to, w.shift = w.from-n, w.to-n, w.shift+n
 }
