@@ -11,12 +11,22 @@ import (
 )
 
 func (a *app) doctor(args []string) int {
-	rest, code, done := a.begin(newFlags("doctor", "device"), args)
+	var o examineOptions
+	f := newFlags("doctor", "device")
+	f.Var(&o.set, "set", "")
+	f.Float64Var(&o.seconds, "seconds", 30, "")
+	f.StringVar(&o.root, "root", "", "")
+	f.StringVar(&o.format, "format", "text", "")
+	rest, code, done := a.begin(f, args)
 	switch {
 	case done:
 		return code
-	case len(rest) > 0:
-		return a.usage("doctor", "the examination of a spec is not built yet; run it: the report names what to change")
+	case len(rest) > 1:
+		return a.usage("doctor", fmt.Sprintf("wanted one spec, or none, got %d", len(rest)))
+	case len(rest) == 1:
+		return a.examine(rest[0], o)
+	case len(f.given()) > 0:
+		return a.usage("doctor", "options are for the examination of a spec, and there is none")
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -217,8 +227,23 @@ func advice(m graph.Machine, getenv func(string) string) (list []string) {
 }
 
 const doctorHelp = `
-Says what this machine gives: cores after quota, cpuset and affinity, the memory
-limit and what a run takes of it, open files, shared memory, huge pages, what the
-working folder lies on, devices; then what to do about it. It measures nothing
-and changes nothing.
+Without a spec it says what this machine gives: cores after quota, cpuset and
+affinity, the memory limit and what a run takes of it, open files, shared memory,
+huge pages, what the working folder lies on, devices; then what to do about it.
+That measures nothing and changes nothing.
+
+With a spec it runs the pipeline, at most five times, and asks at each turn what
+only a run can answer. Is the sink waiting? At the start, at epoch edges, or
+always? For which stage, and is that storage, decoding, transforming, batching or
+copying? Slow on average, or only now and then? Are the cores the limit? Does more
+concurrency help, or do the workers wait for each other? It ends in at most three
+actions, each with the rate that was predicted before it was tried, and the one
+that was then measured. The spec is not changed. Sinks run as well: what they
+write is written with each run.
+
+  --seconds S         for all runs together, 30 by default; each gets a fifth.
+                      Too short for a steady phase, it says so
+  --set KEY=VALUE     overrides, as for run
+  --root DIR          what the spec may read lies in this folder
+  --format FORM       text (the default) or json
 `

@@ -80,7 +80,7 @@ func TestDoctorLooksAtThisMachine(t *testing.T) {
 	assert.NoError(t, err)
 	assert.Contains(t, r.out, dir)
 	assert.Contains(t, r.out, "\nadvice\n")
-	r = penstock(t, "doctor", "train.yaml")
+	r = penstock(t, "doctor", "--seconds", "3")
 	assert.Equal(t, exitUsage, r.code)
-	assert.Contains(t, r.err, "not built yet")
+	assert.Contains(t, r.err, "there is none")
 }

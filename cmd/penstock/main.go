@@ -81,7 +81,7 @@ func commands() []command {
 		{"profile", "SPEC", "measures what each part of a pipeline could do", (*app).profile, profileHelp},
 		{"tune", "SPEC --out DIR", "finds better settings by measuring", (*app).tune, tuneHelp},
 		{"whatif", "REPORT [Q...]", "says what other machines and settings would bring", (*app).whatIf, whatIfHelp},
-		{"doctor", "", "says what this machine gives a pipeline", (*app).doctor, doctorHelp},
+		{"doctor", "[SPEC]", "what this machine gives, or a pipeline needs", (*app).doctor, doctorHelp},
 		{"synth", "images DIR", "makes a small data set, to try things out", (*app).synth, synthHelp},
 	}
 }

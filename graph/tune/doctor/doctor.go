@@ -98,6 +98,9 @@ func Examine(measure Measure, o Options) (*Examination, error) {
 		return &x.Examination, nil
 	}
 	x.phases()
+	if x.now.v.Crowded {
+		x.step("do other programs have the cores?", "yes", evidence(x.now.v.Evidence, "cores: "))
+	}
 	for len(x.Actions) < mostActions && x.now.v.Starved && x.treat() {
 	}
 	return &x.Examination, nil

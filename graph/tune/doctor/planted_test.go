@@ -106,9 +106,7 @@ func (p part) with(id string, set map[string]int) []graph.Option {
 	return o
 }
 
-// run runs it in virtual time.
-func (p plant) run(t *testing.T, set []string) (s graph.Snapshot) {
-	t.Helper()
+func valuesOf(t *testing.T, set []string) map[string]int {
 	values := map[string]int{}
 	for _, text := range set {
 		key, value, _ := strings.Cut(text, "=")
@@ -116,6 +114,13 @@ func (p plant) run(t *testing.T, set []string) (s graph.Snapshot) {
 		require.NoError(t, err, text)
 		values[key] = n
 	}
+	return values
+}
+
+// run runs it in virtual time.
+func (p plant) run(t *testing.T, set []string) (s graph.Snapshot) {
+	t.Helper()
+	values := valuesOf(t, set)
 	synctest.Test(t, func(t *testing.T) {
 		g := graph.New("planted", graph.Seed(3), graph.Epochs(int(p.epochs)))
 		own := func(c *graph.Call, v int64) int64 { return c.Pos().Epoch*p.items + v }

@@ -13,6 +13,8 @@ const (
 	worth = 0.05
 	// helped is the part of a predicted gain that a run must show, for the action to count as the right one.
 	helped = 0.5
+	// mostTimes bounds a change in one go: what the model says of ten times as many is less sure with each doubling.
+	mostTimes = 64
 )
 
 // treat finds one action for the pipeline as it is now, and tries it. It says whether to look for another.
@@ -123,7 +125,7 @@ func (x *exam) varies(st *graph.StageStats) bool {
 func (x *exam) candidates(st *graph.StageStats) []knob {
 	var all []knob
 	if n := x.now.v.Next; n != nil && n.To != nil && n.From != nil && (n.Knob == "workers" || n.Knob == "window" || n.Knob == "buffer") {
-		all = append(all, knob{n.Stage, n.Knob, *n.From, *n.To})
+		all = append(all, knob{n.Stage, n.Knob, *n.From, min(*n.To, mostTimes*max(1, *n.From))})
 	}
 	w := max(1, st.Workers)
 	most := math.MaxInt
