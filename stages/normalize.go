@@ -22,7 +22,10 @@ var _ = kinds.Add(registry.Stage[Normalize](registry.Meta{
 // There are only 256 values a channel, so a table is made once, with float32 arithmetic in the order of PyTorch's
 // ToTensor and Normalize. No two machines differ.
 //
-// Any number of workers; order does not matter. Cost: see BenchmarkNormalize; the result is four times as large as the
+// Leave it out to normalize on the accelerator: batches then hold uint8 of batch × height × width × channels, a quarter of
+// the memory, and of what is copied to a device. The bytes are those that this stage would have looked up.
+//
+// Any number of workers; order does not matter. Cost: see BenchmarkTransforms; the result is four times as large as the
 // picture.
 type Normalize struct {
 	Mean, Std []float64

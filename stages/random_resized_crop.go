@@ -26,7 +26,7 @@ var _ = kinds.Add(registry.Stage[RandomResizedCrop](registry.Meta{
 // A sample gets the same rectangle whatever the workers are and another one in each epoch, on every processor: the
 // numbers come from the call's generator, by operations that are rounded the same everywhere.
 //
-// Each worker has scratch memory of its own. Cost: see BenchmarkRandomResizedCrop. The picture is not copied before it
+// Each worker has scratch memory of its own. Cost: see BenchmarkTransforms. The picture is not copied before it
 // is scaled.
 type RandomResizedCrop struct {
 	Size  int
