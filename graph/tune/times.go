@@ -21,6 +21,26 @@ func Fixed(seconds float64) Times { return Times{mean: seconds} }
 // Mean is the mean.
 func (t Times) Mean() float64 { return t.mean * (1 - t.zero) }
 
+// Spread is the standard deviation divided by the mean; 0 where all are alike.
+func (t Times) Spread() float64 {
+	mean := t.Mean()
+	if mean == 0 {
+		return 0
+	}
+	n, sum := 0.0, 0.0
+	for _, s := range t.spread {
+		n += s.count
+		d := s.to - s.from
+		mid := (s.from + s.to) / 2
+		sum += s.count * (mid*mid + d*d/12)
+	}
+	squares := t.mean * t.mean
+	if n > 0 {
+		squares = sum / n
+	}
+	return math.Sqrt(max(0, (1-t.zero)*squares-mean*mean)) / mean
+}
+
 // Scaled is every time multiplied by k.
 func (t Times) Scaled(k float64) Times {
 	s := Times{mean: t.mean * k, zero: t.zero, spread: make([]span, len(t.spread))}
