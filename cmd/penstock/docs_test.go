@@ -63,7 +63,7 @@ func TestDocumentationOfKindsIsUpToDate(t *testing.T) {
 
 func reference(k registry.Kind) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%sA %s", k.Name, generated, k.Role)
+	fmt.Fprintf(&b, "# %s\n\n%sA %s", k.Name, generated, roleWord(k))
 	if f := flow(k); f != "" {
 		fmt.Fprintf(&b, ": %s", f)
 	}
@@ -124,11 +124,14 @@ func TestExamplesOfKindsAreSound(t *testing.T) {
 			if e.In != "" {
 				text += "  - {id: begin, range: {count: 3}}\n"
 			}
+			if k.Role == registry.RoleMerge {
+				text += "  - {id: a, range: {count: 3}}\n  - {id: b, range: {count: 3}}\n"
+			}
 			if e.In == "batches" {
 				text += "  - {id: pack, collate: {size: 2}}\n"
 			}
 			text += "  " + exampleLine(k) + "\n"
-			if e.Out != "" {
+			if e.Out != "" || k.Role == registry.RoleMerge {
 				text += "  - {id: end, discard: {}}\n"
 			}
 			_, d := spec.Parse(k.Name, []byte(text), c, spec.Options{})

@@ -44,16 +44,7 @@ func (a *app) kinds(args []string) int {
 	return exitDone
 }
 
-// mergeKind describes what has no entry, since it is part of the engine.
-var mergeKind = registry.Kind{Role: registry.RoleStage, Meta: registry.Meta{
-	Name: registry.MergeName, Example: "merge: {}",
-	Summary: "Takes one item from each stage in from in turn, within an epoch; an input that ends drops out.",
-}}
-
 func find(c *registry.Catalog, name string) (registry.Kind, bool) {
-	if name == registry.MergeName {
-		return mergeKind, true
-	}
 	if k, ok := c.Kind(name); ok {
 		return k, true
 	}
@@ -75,10 +66,13 @@ type group struct {
 }
 
 func groups(c *registry.Catalog) []group {
-	g := []group{{title: "sources"}, {title: "stages", kinds: []registry.Kind{mergeKind}}, {title: "sinks"},
+	g := []group{{title: "sources"}, {title: "stages"}, {title: "sinks"},
 		{title: "samplers", kinds: c.Samplers()}}
+	var joints []registry.Kind
 	for _, k := range c.Kinds() {
 		switch k.Role {
+		case registry.RoleMerge:
+			joints = append(joints, k)
 		case registry.RoleSource:
 			g[0].kinds = append(g[0].kinds, k)
 		case registry.RoleStage:
@@ -87,8 +81,7 @@ func groups(c *registry.Catalog) []group {
 			g[2].kinds = append(g[2].kinds, k)
 		}
 	}
-	merge := g[1].kinds[0]
-	g[1].kinds = append(g[1].kinds[1:], merge)
+	g[1].kinds = append(g[1].kinds, joints...)
 	return g
 }
 
@@ -109,7 +102,7 @@ func listKinds(w io.Writer, c *registry.Catalog) {
 
 // flow says what goes in and comes out: "samples -> batches".
 func flow(k registry.Kind) string {
-	if k.Name == registry.MergeName {
+	if k.Role == registry.RoleMerge {
 		return "any -> the same"
 	}
 	var parts []string
@@ -129,7 +122,7 @@ func flow(k registry.Kind) string {
 }
 
 func describeKind(w io.Writer, k registry.Kind) {
-	fmt.Fprintf(w, "%s: a %s", k.Name, k.Role)
+	fmt.Fprintf(w, "%s: a %s", k.Name, roleWord(k))
 	if f := flow(k); f != "" {
 		fmt.Fprintf(w, ", %s", f)
 	}
@@ -146,6 +139,14 @@ func describeKind(w io.Writer, k registry.Kind) {
 	fmt.Fprintf(w, "\nexample\n  %s\n", exampleLine(k))
 }
 
+// roleWord is what a kind is.
+func roleWord(k registry.Kind) string {
+	if k.Role == registry.RoleMerge {
+		return "stage of several inputs"
+	}
+	return string(k.Role)
+}
+
 // traits are what a reader wants to know beside the fields.
 func traits(k registry.Kind) []string {
 	var l []string
@@ -153,7 +154,11 @@ func traits(k registry.Kind) []string {
 		return l
 	}
 	if e := k.Entries[0]; k.Role != registry.RoleSampler {
-		l = append(l, map[string]string{"cpu": "Load: cpu, its workers compute.", "wait": "Load: wait, its workers wait for something else than the processor."}[string(e.Load)])
+		if k.Role == registry.RoleMerge {
+			l = append(l, "It has no workers: one goroutine passes items on, within each epoch.")
+		} else {
+			l = append(l, map[string]string{"cpu": "Load: cpu, its workers compute.", "wait": "Load: wait, its workers wait for something else than the processor."}[string(e.Load)])
+		}
 		if e.Random {
 			l = append(l, "Random: its output depends on the pipeline's seed.")
 		}
@@ -181,8 +186,8 @@ func exampleLine(k registry.Kind) string {
 	}
 	id := "work"
 	switch {
-	case k.Name == registry.MergeName:
-		return "- {id: both, merge: {}, from: [a, b]}"
+	case k.Role == registry.RoleMerge:
+		return "- {id: both, " + k.Example + ", from: [a, b]}"
 	case k.Role == registry.RoleSource:
 		id = "read"
 	case k.Role == registry.RoleSink:

@@ -39,9 +39,6 @@ var (
 	StageKeys    = [...]string{"id", "from", "workers", "buffer", "window", "order", "on_error", "retry", "timeout", "sampler"}
 )
 
-// MergeName is the kind that joins several edges; it is part of the engine and has no entry.
-const MergeName = "merge"
-
 // Kind is all entries of one name: one for each type of input.
 type Kind struct {
 	Meta
@@ -81,7 +78,7 @@ type Catalog struct {
 func NewCatalog(entries ...Entry) (*Catalog, error) {
 	c := &Catalog{}
 	var errs []error
-	for _, e := range entries {
+	for _, e := range append(joints(), entries...) {
 		errs = append(errs, e.faults()...)
 		list := &c.kinds
 		if e.Role == RoleSampler {
@@ -152,13 +149,12 @@ func find(list []Kind, name string) (Kind, bool) {
 	return list[i], true
 }
 
-// Names lists the names of all kinds, merge included, for messages and [Near].
+// Names lists the names of all kinds, for messages and [Near].
 func (c *Catalog) Names() []string {
-	names := []string{MergeName}
+	var names []string
 	for _, k := range c.kinds {
 		names = append(names, k.Name)
 	}
-	slices.Sort(names)
 	return names
 }
 
@@ -167,7 +163,7 @@ func reserved(name string) bool {
 }
 
 func (e Entry) faults() (errs []error) {
-	if !isName(e.Name) || reserved(e.Name) || e.Name == MergeName {
+	if !isName(e.Name) || reserved(e.Name) {
 		errs = append(errs, fmt.Errorf("kind %q: a name is lower_snake_case and not a reserved key", e.Name))
 	}
 	if e.Role != RoleSampler && !strings.HasPrefix(e.Example, e.Name+":") {

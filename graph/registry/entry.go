@@ -24,6 +24,8 @@ const (
 	RoleStage   Role = "stage"
 	RoleSink    Role = "sink"
 	RoleSampler Role = "sampler"
+	// RoleMerge is that of the kinds which join several edges of one type, whatever it is.
+	RoleMerge Role = "merge"
 )
 
 // Entry is one kind for one type of input: its description, and how it is decoded and joined to a pipeline.

@@ -7,11 +7,11 @@ type Port struct {
 	Carries string // display name of the type: "samples", "batches"
 	port    any
 	key     any
-	merge   func(p *graph.Pipeline, id string, ins []Port, opts []graph.Option) Port
+	joined  func(p *graph.Pipeline, id string, config any, ins []Port, opts []graph.Option) Port
 }
 
 func erase[T any](p graph.Port[T]) Port {
-	return Port{Carries: TypeName[T](), port: p, key: typeKey[T]{}, merge: merge[T]}
+	return Port{Carries: TypeName[T](), port: p, key: typeKey[T]{}, joined: joined[T]}
 }
 
 // PortOf gives the typed port back, if that is its type.
@@ -22,19 +22,6 @@ func PortOf[T any](p Port) (graph.Port[T], bool) {
 
 // MakePort is a typed port as one that stages of a spec can be joined to.
 func MakePort[T any](p graph.Port[T]) Port { return erase(p) }
-
-// Merge joins ports that carry the same; ins must not be empty.
-func Merge(p *graph.Pipeline, id string, ins []Port, opts []graph.Option) Port {
-	return ins[0].merge(p, id, ins, opts)
-}
-
-func merge[T any](p *graph.Pipeline, id string, ins []Port, opts []graph.Option) Port {
-	typed := make([]graph.Port[T], len(ins))
-	for i, in := range ins {
-		typed[i] = in.port.(graph.Port[T])
-	}
-	return erase(graph.Merge(p, id, typed, opts...))
-}
 
 // Join declares the kind in a pipeline, with a config that Decode made. in is the upstream port, which must carry what
 // the entry takes (see [Kind.For]); a source ignores it. The result of a sink is no port.

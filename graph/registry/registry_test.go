@@ -250,7 +250,7 @@ func TestCatalogFindsKindsByName(t *testing.T) {
 	assert.Equal(t, graph.CPU, k.Entries[0].Load)
 	_, ok = c.Kind("blurr")
 	assert.False(t, ok)
-	assert.Equal(t, []string{"blur", "merge"}, c.Names())
+	assert.Equal(t, []string{"blur", "merge", "mix"}, c.Names())
 	assert.Equal(t, []string{"at least 1", "at most 99"}, k.Entries[0].Fields[0].Limits())
 }
 

@@ -212,7 +212,7 @@ func (c *builder) fed(stages []*stage, feed map[string]func(*graph.Pipeline) reg
 }
 
 func (c *builder) decodeOnly(s *stage) {
-	if s.known && !s.merge {
+	if s.known {
 		c.decode(s, s.kind.Entries[0])
 	}
 }
@@ -277,9 +277,8 @@ func (c *builder) input(s *stage) (registry.Port, bool) {
 }
 
 func (c *builder) joinMerge(p *graph.Pipeline, s *stage) {
-	for _, m := range s.fields {
-		c.add(m.At, s.label, "unknown_key", fmt.Sprintf("unknown key %q", m.Key), "merge has no fields")
-	}
+	e := s.kind.Entries[0]
+	config := c.decode(s, e)
 	var ins []registry.Port
 	for _, r := range s.inputs {
 		in, ok := c.ports[r.to]
@@ -287,8 +286,8 @@ func (c *builder) joinMerge(p *graph.Pipeline, s *stage) {
 			return
 		}
 		if len(ins) > 0 && in.Carries != ins[0].Carries {
-			c.add(r.at, s.label, "port_type", fmt.Sprintf("merge takes inputs of one type, but %q gives %s and %q gives %s",
-				s.inputs[0].name, ins[0].Carries, r.name, in.Carries), "")
+			c.add(r.at, s.label, "port_type", fmt.Sprintf("%s takes inputs of one type, but %q gives %s and %q gives %s",
+				s.kind.Name, s.inputs[0].name, ins[0].Carries, r.name, in.Carries), "")
 			return
 		}
 		ins = append(ins, in)
@@ -296,7 +295,7 @@ func (c *builder) joinMerge(p *graph.Pipeline, s *stage) {
 	if len(ins) == 0 {
 		return
 	}
-	c.ports[s] = registry.Merge(p, s.name(), ins, s.graphOptions())
+	c.ports[s] = e.JoinAll(p, s.name(), config, ins, s.graphOptions())
 }
 
 // wrongPort says which stage would turn what comes into what is taken, or that the stage stands too late.

@@ -193,9 +193,6 @@ func (c *builder) likeliest(rest []registry.Member) int {
 }
 
 func (c *builder) lookup(name string) (registry.Kind, bool) {
-	if name == registry.MergeName {
-		return registry.Kind{Meta: registry.Meta{Name: name}}, true
-	}
 	return c.catalog.Kind(name)
 }
 
@@ -225,7 +222,7 @@ func (c *builder) setKind(s *stage, m registry.Member) {
 		}
 		c.add(m.At, s.label, "unknown_kind", fmt.Sprintf("unknown kind %q", m.Key), hint)
 	}
-	s.merge = s.known && s.kind.Name == registry.MergeName
+	s.merge = s.known && s.kind.Role == registry.RoleMerge
 	switch {
 	case m.Value.Null(): // decode_image: with nothing behind it
 	case m.Value.Form != registry.Map:

@@ -257,9 +257,9 @@ func (c *builder) misplaced(s *stage, m registry.Member) bool {
 	case m.Key == "sampler" && role != registry.RoleSource:
 		code, msg = "not_a_source", "only a source has a sampler"
 	case s.merge && m.Key == "workers":
-		msg = "merge has no workers: it passes items on as they come"
+		msg = s.kind.Name + " has no workers: it passes items on as they come"
 	case s.merge && (m.Key == "window" || m.Key == "order" || m.Key == "on_error" || m.Key == "retry" || m.Key == "timeout"):
-		msg = fmt.Sprintf("merge has no %s: it takes one item from each input in turn", m.Key)
+		msg = fmt.Sprintf("%s has no %s: it takes items from its inputs in turn", s.kind.Name, m.Key)
 	case role == registry.RoleSink && m.Key == "workers" && word(m.Value) != "1" && word(m.Value) != "auto":
 		msg = "a sink takes one item after the other, so it has one worker"
 	case role == registry.RoleSink && (m.Key == "buffer" || m.Key == "window" || m.Key == "order" || m.Key == "on_error" || m.Key == "retry" || m.Key == "timeout"):

@@ -17,8 +17,6 @@ func Schema(catalog *registry.Catalog) ([]byte, error) {
 	for _, k := range catalog.Kinds() {
 		stage[k.Name] = kindSchema(k)
 	}
-	stage[registry.MergeName] = object{"type": array("object", "null"), "additionalProperties": false,
-		"description": "Takes one item from each stage in from in turn."}
 	root := object{
 		"$schema":              "http://json-schema.org/draft-07/schema#",
 		"title":                "Penstock pipeline",

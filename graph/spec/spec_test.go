@@ -88,6 +88,25 @@ func TestASpecAndTheGoProgramDeclareTheSamePipeline(t *testing.T) {
 	assert.Equal(t, whole, s.Text)
 }
 
+func TestAMixInASpecIsThatOfTheGoProgram(t *testing.T) {
+	text := `{pipeline: two, seed: 3, stages: [
+  {id: a, pictures: {root: a}},
+  {id: b, pictures: {root: b}},
+  {id: both, mix: {weights: [0.7, 0.3], stop: repeat}, from: [a, b], buffer: 7},
+  {id: same, mix: , from: [c, both]},
+  {id: c, pictures: {root: c}},
+  {id: end, discard: {}, from: same},
+]}`
+	s, d := spec.Parse("two.yaml", []byte(text), catalog(t), spec.Options{})
+	require.NoError(t, d.Err())
+	p := graph.New("two", graph.Seed(3))
+	a, b := graph.From(p, "a", pictures{Root: "a"}), graph.From(p, "b", pictures{Root: "b"})
+	both := graph.Mix(p, "both", []graph.Port[*item.Sample]{a, b}, graph.Mixing{Weights: []float64{0.7, 0.3}, Stop: graph.StopRepeat}, graph.Buffer(7))
+	c := graph.From(p, "c", pictures{Root: "c"})
+	graph.Into(graph.Mix(p, "same", []graph.Port[*item.Sample]{c, both}, graph.Mixing{}), "end", discard[*item.Sample]{})
+	require.Equal(t, p.Describe(), s.Pipeline.Describe())
+}
+
 func TestMergedSourcesAreDeclaredInTheOrderOfTheFile(t *testing.T) {
 	text := `{pipeline: two, stages: [
   {id: both, merge: {}, from: [b, a]},

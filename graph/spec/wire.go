@@ -85,10 +85,10 @@ func (c *builder) checkInputs(stages []*stage) {
 			c.add(s.kindAt, s.label, "missing_input", fmt.Sprintf("the first stage must be a source, %s is not", s.kindName),
 				"begin with a source: "+strings.Join(c.sources(), ", "))
 		case s.merge && len(s.inputs) == 1:
-			c.add(s.kindAt, s.label, "merge_inputs", "a merge needs at least two inputs, got 1", "name them: from: [A, B]")
+			c.add(s.kindAt, s.label, "merge_inputs", fmt.Sprintf("a %s needs at least two inputs, got 1", s.kind.Name), "name them: from: [A, B]")
 		case !s.merge && len(s.inputs) > 1:
 			c.add(m.Value.At, s.label, "too_many_inputs", fmt.Sprintf("%s takes one input, from names %d", s.kindName, len(s.inputs)),
-				"join them with a stage merge: {} before it")
+				"join them with a stage merge: {} or mix: {} before it")
 		}
 	}
 }
