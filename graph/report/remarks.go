@@ -68,7 +68,14 @@ func (j *judge) outside() string {
 	if !j.v.Measured || j.delivered() == 0 || k.EpochEdge <= k.Steady || k.EpochEdge.Seconds() < bandHealthy*j.total() {
 		return ""
 	}
-	return fmt.Sprintf(" Most of its wait, though, is at epoch edges: %s.", duration(k.EpochEdge))
+	text := fmt.Sprintf(" Most of its wait, though, is at epoch edges: %s.", duration(k.EpochEdge))
+	for _, c := range j.m.charges(&j.s, graph.PhaseEpochEdge) {
+		if at := j.m.index(c.stage); at >= 0 && c.stage != j.sink() && c.stage != "" {
+			return text + fmt.Sprintf(" %s causes %s of that; a larger buffer behind it lets the next epoch begin earlier.",
+				j.group(at), percent(c.share))
+		}
+	}
+	return text
 }
 
 func (j *judge) startLine() string {

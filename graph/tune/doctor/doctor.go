@@ -94,6 +94,7 @@ func Examine(measure Measure, o Options) (*Examination, error) {
 	x.First, x.Before = x.now.s, x.now.m.rate
 	x.limits()
 	if !x.waiting() {
+		x.device()
 		x.edges()
 		return &x.Examination, nil
 	}
@@ -153,9 +154,6 @@ func (x *exam) waiting() bool {
 	case !x.now.v.Starved:
 		x.Healthy = true
 		x.step(ask, "no", x.now.v.Sentence)
-		if d := x.now.s.Sink.DeviceWaitRatio; d != nil && *d >= 0.2 {
-			x.step("is the device itself idle?", "yes", fmt.Sprintf("it idles %s of the time, though the host hardly waits", percent(*d)))
-		}
 		x.phases()
 		return false
 	}
