@@ -76,6 +76,22 @@ stages:
 	assert.NotContains(t, r.out, "could not be recorded")
 }
 
+func TestProfileOfMergedSourcesMeasuresWhatHasOneInput(t *testing.T) {
+	r := penstock(t, "profile", write(t, "p.yaml", `pipeline: merged
+stages:
+  - {id: a, slow: {count: 40, delay: 1ms}}
+  - {id: few, filter: {field: label, op: lt, value: 5}}
+  - {id: b, slow: {count: 40, delay: 2ms}}
+  - {id: both, merge: {}, from: [few, b]}
+  - {id: pack, collate: {size: 4}}
+  - {id: end, accelerator: {step: 2ms}}
+`), "--seconds", "0.2")
+	require.Equal(t, exitDone, r.code, r.err)
+	assert.Contains(t, r.out, "there are 2 sources")
+	assert.Contains(t, r.out, "it has several inputs")
+	assert.Contains(t, r.out, "few alone")
+}
+
 func TestProfileRefusesWrongCommandLines(t *testing.T) {
 	for _, args := range [][]string{{}, {"a", "b"}, {"nowhere.yaml"}, {"x.yaml", "--seconds", "0"}, {"x.yaml", "--report", "x.png"}, {"x.yaml", "--json", "no/such/folder.json"}} {
 		assert.Equal(t, exitUsage, penstock(t, append([]string{"profile"}, args...)...).code, args)

@@ -60,8 +60,14 @@ func recordedSamples(all []*item.Sample, schema item.Schema) replay[*item.Sample
 	}}
 }
 
-// recordedBatches replays batches. Each time there is a new batch over the same columns.
+// recordedBatches replays batches. Each time there is a new batch over the same columns. Their rows are of the one source
+// that a replay has.
 func recordedBatches(all []*item.Batch, schema item.Schema) replay[*item.Batch] {
+	for _, b := range all {
+		for i := range b.Rows {
+			b.Rows[i].Pos = item.Pos{Place: b.Rows[i].Pos.Place}
+		}
+	}
 	return replay[*item.Batch]{all, schema, func(_ *graph.Call, b *item.Batch) *item.Batch {
 		return &item.Batch{Epoch: b.Epoch, Number: b.Number, Rows: b.Rows, Columns: slices.Clone(b.Columns), Place: b.Place}
 	}}

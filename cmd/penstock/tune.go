@@ -173,6 +173,9 @@ func (l *lab) autos(r *tune.Result) {
 func printTuned(w io.Writer, r *tune.Result) {
 	fmt.Fprintf(w, "before %s (%s to %s), after %s (%s to %s): %s\n", perSecond(r.Before.Rate), perSecond(r.Before.Low), perSecond(r.Before.High),
 		perSecond(r.After.Rate), perSecond(r.After.Low), perSecond(r.After.High), times(r.After.Rate, r.Before.Rate))
+	if r.Before.Crowded || r.After.Crowded {
+		fmt.Fprintln(w, "other programs had the cores: these figures are not to be trusted; run it again when the machine is quiet")
+	}
 	if len(r.Settings) == 0 {
 		fmt.Fprintln(w, "nothing to change: no setting that was tried does clearly better")
 	}

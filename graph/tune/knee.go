@@ -34,6 +34,8 @@ func (c *Curve) limited(p Point) string {
 	cores := coresOf(p)
 	last := c.Points[len(c.Points)-1]
 	switch {
+	case p.Crowded:
+		return "other programs had the cores, so this tells little; run it again when the machine is quiet"
 	case cores > 0 && p.CPU >= 0.85*cores:
 		return fmt.Sprintf("the cores are used up, %.2g of %.4g", p.CPU, cores)
 	case p.limit != "" && p.limit != c.Stage:
@@ -90,7 +92,7 @@ func (r *Result) decide(c Curve) (now Point, kept bool) {
 	knee := c.Points[c.Knee]
 	d := Decision{Second: r.spent, Knob: c.Name(), From: c.Now, To: knee.Value, Why: c.Why, Before: now.Rate, After: knee.Rate}
 	better := knee.Rate >= worth*now.Rate && knee.Low > now.High
-	fewer := c.Key == "workers" && knee.Rate >= asGood*now.Rate && 2*number(knee.Value) <= number(c.Now)
+	fewer := c.Key == "workers" && knee.Rate >= asGood*now.Rate && 2*number(knee.Value) <= number(c.Now) && knee.steady() && now.steady()
 	switch {
 	case knee.Value == c.Now:
 		d.Why = "it is best as it is: " + c.Why
@@ -112,6 +114,9 @@ func (r *Result) decide(c Curve) (now Point, kept bool) {
 	r.Steps = append(r.Steps, Step{"+ " + c.Name() + "=" + knee.Value, knee.Rate, knee.Rate/max(before, 1e-12) - 1})
 	return knee, true
 }
+
+// steady tells that the trials of a point agree well enough to say that two points are alike.
+func (p Point) steady() bool { return !p.Crowded && p.High-p.Low <= 0.1*p.Rate }
 
 func (r *Result) keep(s Setting, was string) {
 	name := s.Stage + "." + s.Key

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/penstock-go/penstock/graph/report"
 )
 
 // Knob is a setting to sweep.
@@ -50,6 +52,7 @@ type Point struct {
 	CPU       float64 `json:"cores_busy"`
 	RSS       int64   `json:"peak_rss_bytes"`
 	Service   float64 `json:"service_seconds"` // mean of the knob's stage
+	Crowded   bool    `json:"crowded"`         // other programs had the cores in most of the trials
 	each      float64 // processor time of a sample
 	limit     string
 	trials    []Trial
@@ -231,6 +234,12 @@ func pointOf(value, stage string, trials []Trial) Point {
 		}
 		return 0
 	})
+	p.Crowded = pick(func(t Trial) float64 {
+		if report.Judge(t.Snapshot).Crowded {
+			return 1
+		}
+		return 0
+	}) > 0
 	p.Low, p.High = p.Rate, p.Rate
 	for _, t := range trials {
 		p.Low, p.High = min(p.Low, t.Rate), max(p.High, t.Rate)
@@ -259,6 +268,11 @@ func (s *Search) prove(r *Result) error {
 		after = append(after, t)
 	}
 	r.Before, r.After = pointOf("before", "", before), pointOf("after", "", after)
+	if len(r.Settings) > 0 && r.After.Rate < asGood*r.Before.Rate {
+		r.Decisions = append(r.Decisions, Decision{Second: r.spent, Knob: "all", From: "before", To: "after", Before: r.Before.Rate, After: r.After.Rate,
+			Why: "measured in turn it is slower than before, so all is put back"})
+		r.Settings = nil
+	}
 	return nil
 }
 

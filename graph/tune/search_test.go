@@ -141,3 +141,18 @@ func TestAKneeSaysWhyItLiesThere(t *testing.T) {
 		assert.Contains(t, c.Why+"|"+c.Worse, want)
 	}
 }
+
+func TestWhatDoesNotHoldAtTheEndIsPutBack(t *testing.T) {
+	n := 0
+	s := tune.Search{Repeat: 1, Knobs: []tune.Knob{{Stage: "s", Key: "workers", Now: "1", Values: []string{"1", "2"}}}, Try: func(set []tune.Setting) (tune.Trial, error) {
+		n++
+		rate := map[int]float64{1: 10, 2: 10, 3: 20, 4: 10, 5: 9}[n] // the gain was luck
+		return told(rate, 1, 1e6, graph.CPU, false), nil
+	}}
+	r, err := s.Run()
+	require.NoError(t, err)
+	assert.Empty(t, r.Settings)
+	last := r.Decisions[len(r.Decisions)-1]
+	assert.Equal(t, "all", last.Knob)
+	assert.False(t, last.Kept)
+}
