@@ -52,6 +52,8 @@ var rooms = []room{
 	{"cache", part},
 	{"shard", nil},
 	{"cuda", []string{"graph", "graph/item", "graph/registry"}},
+	{"cuda/driver", []string{"cuda", "github.com/ebitengine/purego"}},
+	{"cuda/devicetest", []string{"cuda", "graph", "graph/item", "github.com/stretchr/testify/"}},
 	{"cmd", []string{anything}},
 	{"examples", []string{anything}},
 	{"bench", []string{anything}},
@@ -59,7 +61,7 @@ var rooms = []room{
 
 // What tests may import in addition. Those of the parts do not import other parts either: what takes several is tested
 // in examples and cmd.
-var forTests = []string{"github.com/stretchr/testify/", "graph", "graph/item", "graph/graphtest", "graph/report"}
+var forTests = []string{"github.com/stretchr/testify/", "graph", "graph/item", "graph/graphtest", "graph/report", "cuda/devicetest"}
 
 // Programs may do what a library must not: print, and start goroutines. Those in bench and the generators of code are
 // not part of what a user builds.
@@ -67,8 +69,10 @@ func isProgram(dir string) bool {
 	return within(dir, "cmd") || within(dir, "examples") || within(dir, "bench") || path.Base(dir) == "gen"
 }
 
-// Where goroutines start: in the engine, and in programs.
-func startsGoroutines(dir string) bool { return dir == "graph/internal/engine" || isProgram(dir) }
+// Where goroutines start: in the engine, in programs, and in a suite that only tests run.
+func startsGoroutines(dir string) bool {
+	return dir == "graph/internal/engine" || dir == "cuda/devicetest" || isProgram(dir)
+}
 
 // Files that may use a timer: the engine where time itself is what is waited for, and kinds that are there to wait.
 var timers = map[string]string{

@@ -1,9 +1,11 @@
 package penstock_test
 
 import (
+	"debug/elf"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -110,4 +112,44 @@ func TestProgramsStayLight(t *testing.T) {
 	t.Logf("a program that reads a folder: %.1f MB; the runner: %.1f MB", float64(folder)/mb, float64(runner)/mb)
 	assert.Less(t, folder, int64(5*mb), "a program that only reads a folder; what has it begun to import?")
 	assert.Less(t, runner, int64(60*mb), "the runner")
+}
+
+// The runner starts where there is no driver, and with the tag nocuda it needs no loader either: an image of it alone
+// runs.
+func TestTheRunnerStartsWithoutADriver(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the compiler")
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("looks into ELF files")
+	}
+	for _, tags := range []string{"", "nocuda"} {
+		t.Run("tags "+tags, func(t *testing.T) {
+			program := filepath.Join(t.TempDir(), "penstock")
+			cmd := exec.Command("go", "build", "-tags", tags, "-o", program, "./cmd/penstock")
+			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+			text, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", text)
+			f, err := elf.Open(program)
+			require.NoError(t, err)
+			defer f.Close()
+			libs, err := f.ImportedLibraries()
+			require.NoError(t, err)
+			assert.NotContains(t, libs, "libcuda.so.1")
+			if tags == "nocuda" {
+				assert.Empty(t, libs)
+				assert.Nil(t, f.Section(".interp"), "it needs a loader")
+			}
+			spec := filepath.Join(t.TempDir(), "x.yaml")
+			require.NoError(t, os.WriteFile(spec, []byte("pipeline: x\nstages:\n  - {id: read, range: {count: 10}}\n"+
+				"  - {id: batch, collate: {size: 5}}\n  - {id: copy, device_copy: {device: \"cuda:0\"}}\n  - {id: end, discard: {}}\n"), 0o644))
+			run := exec.Command(program, "run", spec)
+			run.Env = append(os.Environ(), "PENSTOCK_LIBCUDA=/nowhere/libcuda.so.1")
+			text, err = run.CombinedOutput()
+			require.Error(t, err)
+			assert.Contains(t, string(text), `device "cuda:0" cannot be opened: driver: no CUDA driver library`)
+			text, err = exec.Command(program, "doctor").CombinedOutput()
+			require.NoError(t, err, "%s", text)
+		})
+	}
 }

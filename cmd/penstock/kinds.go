@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/cuda"
+	"github.com/penstock-go/penstock/cuda/driver"
 	"github.com/penstock-go/penstock/graph/registry"
 	"github.com/penstock-go/penstock/sinks"
 	"github.com/penstock-go/penstock/sources"
@@ -12,5 +13,5 @@ import (
 
 // newCatalog names every kind that the runner knows. No other place does.
 func newCatalog() (*registry.Catalog, error) {
-	return registry.NewCatalog(slices.Concat(sources.Kinds(), stages.Kinds(), sinks.Kinds(), cuda.Kinds())...)
+	return registry.NewCatalog(slices.Concat(sources.Kinds(), stages.Kinds(), sinks.Kinds(), cuda.Kinds(driver.Backend{}))...)
 }
