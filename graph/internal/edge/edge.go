@@ -138,6 +138,8 @@ func (e *Edge[T]) Widen(n int) {
 
 // Bound is the longest slice that a producer may use.
 func (e *Edge[T]) Bound() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	b := min(MaxSlice, max(fewSlice, maxHeld/e.cfg.Producers))
 	if e.cfg.Buffer > 0 || e.cfg.Slabs {
 		b = min(b, e.room()/2)
