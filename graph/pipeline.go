@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/penstock-go/penstock/graph/internal/meter"
 	"github.com/penstock-go/penstock/graph/item"
 	"github.com/penstock-go/penstock/shard"
 )
@@ -43,7 +44,10 @@ type Pipeline struct {
 	watchTell  func(string)
 	watch      func(*Run)
 	keepLines  func(*Run) // nil: no timeline
-	limit      int64      // deliveries; 0: none
+	keepTrace  func(*Run) // nil: no trace
+	onWorker   func(stage string, worker int)
+	onState    func(stage string) func(meter.State)
+	limit      int64 // deliveries; 0: none
 
 	buffers item.Memory // instead of the engine's
 

@@ -32,7 +32,8 @@ type Run struct {
 	outlet  outlet
 	book    book
 	stops   []func() error
-	lines   *lines // nil: no timeline is kept
+	lines   *lines      // nil: no timeline is kept
+	roll    *meter.Roll // nil: no trace is
 
 	cpu, cpuWait, pauses time.Duration // of the process at the start
 	once                 sync.Once
@@ -81,6 +82,7 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 		stages: make([]*stageRun, len(p.nodes)), edges: make([]any, len(p.nodes)), pulls: make([]any, len(p.nodes)),
 	}
 	r.eng.Watched = p.watchTell != nil && p.watchAfter > 0
+	r.eng.Label, r.eng.Enter = p.onWorker, p.onState
 	b.fuse()
 	if err := b.resumeAt(p.resume); err != nil {
 		r.eng.End(nil)
@@ -106,8 +108,10 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 	for _, f := range b.lates {
 		f()
 	}
-	if p.keepLines != nil {
-		p.keepLines(r)
+	for _, keep := range []func(*Run){p.keepLines, p.keepTrace} {
+		if keep != nil {
+			keep(r)
+		}
 	}
 	for i := len(b.starts) - 1; i >= 0; i-- { // sink first: nothing is made before it can be taken
 		b.starts[i]()

@@ -80,6 +80,9 @@ func (r *Run) Snapshot() Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.Warnings = append([]string(nil), r.warnings...)
+	if r.roll != nil && r.roll.Cut() > 0 {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("the trace ends after %v: it holds %d spans and is full", time.Duration(r.roll.Cut()).Round(time.Millisecond), r.roll.Size()))
+	}
 	if r.err != nil {
 		s.Err = r.err.Error()
 	}

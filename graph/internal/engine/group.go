@@ -73,7 +73,7 @@ func (g *Group[A, B, M]) Start(r *Run) {
 		r.Work(g.Meter, func() {
 			w := &filler[A, B, M]{g: g, no: i, m: g.Meter.NewWorker(r.Clock.Now()), k: 1}
 			w.take.W = edge.NewWaiter()
-			r.Watch(w.m)
+			r.Watch(g.Meter, w.m)
 			for w.slice() {
 			}
 			w.m.Left()

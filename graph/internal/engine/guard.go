@@ -51,6 +51,9 @@ func (r *Run) Work(m *meter.Stage, f func()) {
 				r.End(r.wrap(m.ID, err))
 			}
 		}()
+		if r.Label != nil {
+			r.Label(m.ID, m.Hand())
+		}
 		f()
 	})
 }

@@ -16,6 +16,10 @@ import (
 type Run struct {
 	// Watched: workers note their goroutines.
 	Watched bool
+	// Label, if set, is called on each goroutine of a stage when it begins.
+	Label func(stage string, hand int)
+	// Enter, if set, makes what is called with each state that a worker enters, and with -1 when it leaves.
+	Enter func(stage string) func(meter.State)
 	// Sample, if set, is called by the sink now and then, between two items, and says when it wants to be called again.
 	Sample func(now int64) (next int64)
 
@@ -46,10 +50,13 @@ func NewRun(ctx context.Context, clock *meter.Clock) *Run {
 	return r
 }
 
-// Watch notes a worker's goroutine, where somebody looks on.
-func (r *Run) Watch(m *meter.Worker) {
+// Watch is called by a worker on its goroutine before its first item, for those who look on.
+func (r *Run) Watch(st *meter.Stage, m *meter.Worker) {
 	if r.Watched {
 		m.In(goroutine())
+	}
+	if r.Enter != nil {
+		m.Enter = r.Enter(st.ID)
 	}
 }
 

@@ -102,7 +102,7 @@ func (w *worker[A, B]) run() {
 	}
 	w.out.edge, w.out.w, w.out.limit = s.Out, w, w.bound*2
 	w.m.Spent(meter.Busy, w.r.Clock.Now())
-	w.r.Watch(w.m)
+	w.r.Watch(s.Meter, w.m)
 	for w.slice() {
 	}
 	w.m.Left()

@@ -49,6 +49,13 @@ type Blamer struct {
 	line   *Series // of the same, by stage; the last is for no stage. nil: none is kept
 	note   func(b *Blamer, stage int, from, to int64)
 
+	// The single waits; waited is nil where they are not kept.
+	waited func(b *Blamer, from, to int64)
+	waits  []Wait
+	roll   *Roll
+	share  []int64 // of the wait that is walked, by stage
+	done   []int64 // when each stage was done with what is awaited; -1: it had no part
+
 	// Belongs to the sink's goroutine.
 	lat, was []int64 // least service on arrival of what the awaited item is made of, by stage, or -1; of the one before
 	walk     walk
@@ -68,6 +75,10 @@ func (b *Blamer) Waited(t *Trail, from, to int64, when When) {
 		b.lat[i] = -1
 	}
 	b.least(t)
+	if b.waited != nil {
+		b.waited(b, to, to)
+		defer b.waited(b, from, to)
+	}
 	w := &b.walk
 	*w = walk{b: b, from: from, to: to, floor: never, when: when}
 	w.lineage(t, b.sink, true)
@@ -149,6 +160,9 @@ func (w *walk) segment(lo int64, c Cause, stage int) {
 func (w *walk) lineage(t *Trail, next int, prompt bool) {
 	for ; t != nil && w.to > w.bottom(); t = t.Prev {
 		st, entry := t.Stage.No, w.shift
+		if w.b.waited != nil && w.b.done[st] < 0 {
+			w.b.done[st] = t.Done
+		}
 		w.segment(t.Done, Queue, next) // in the ring, or done and waiting for room in it
 		if prompt = prompt && t.prompt(); prompt {
 			w.stepOver(t)

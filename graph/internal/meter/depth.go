@@ -9,6 +9,7 @@ type Depth struct {
 	cross     func(d *Depth, now, count int64) // as those of a worker
 	edge, put int64
 	line      *Series
+	tape      *Tape
 }
 
 // Account adds the time since the last change, in which the queue held count items.
@@ -16,6 +17,9 @@ func (d *Depth) Account(now int64, count int) {
 	if t := now - d.Seen; t > 0 {
 		if d.cross != nil && now >= d.edge {
 			d.cross(d, now, int64(count))
+		}
+		if d.tape != nil {
+			d.tape.add(Span{From: d.Seen, To: now, Place: int64(count)})
 		}
 		d.Items += t * int64(count)
 		if count > 0 {

@@ -5,7 +5,12 @@ package meter
 // Record keeps a series of what the stage's workers spend. It is called before they are made.
 func (s *Stage) Record() {
 	s.line = NewSeries(int(WaitOut)+1, false)
-	s.begin = func(w *Worker) { w.stage, w.cross = s, cross }
+	before := s.begin
+	s.begin = func(w *Worker) {
+		if w.stage, w.cross = s, cross; before != nil {
+			before(w)
+		}
+	}
 }
 
 // Record keeps a series of the depth.
@@ -14,7 +19,12 @@ func (d *Depth) Record() { d.line, d.cross = NewSeries(1, false), deepen }
 // Record keeps a series of what is charged.
 func (b *Blamer) Record() {
 	b.line = NewSeries(len(b.stages)+1, false)
-	b.note = func(b *Blamer, stage int, from, to int64) { b.line.Spread(stage, from, to, 1) }
+	before := b.note
+	b.note = func(b *Blamer, stage int, from, to int64) {
+		if b.line.Spread(stage, from, to, 1); before != nil {
+			before(b, stage, from, to)
+		}
+	}
 }
 
 // cross puts what the worker has spent into the series of its stage: a time that reaches into the next bucket is split.

@@ -20,6 +20,7 @@ type Stage struct {
 
 	Stragglers Stragglers // at the stage's output
 
+	hands   atomic.Int64
 	mu      sync.Mutex
 	workers []*Worker
 	epochs  map[int64]int64
@@ -39,6 +40,9 @@ func (s *Stage) NewWorker(now int64) *Worker {
 	s.mu.Unlock()
 	return w
 }
+
+// Hand numbers the goroutines of the stage.
+func (s *Stage) Hand() int { return int(s.hands.Add(1)) - 1 }
 
 // Workers lists the stage's workers.
 func (s *Stage) Workers() []*Worker {

@@ -25,6 +25,11 @@ type Worker struct {
 	itemOf  [2]atomic.Int64
 	routine atomic.Int64
 
+	// Enter, if set, is called with each state that the worker enters, on its goroutine; with -1 when it leaves.
+	Enter func(State)
+
+	tape *Tape // nil: none
+
 	// Keeps a series of what is spent; nil: none is kept. It is called with a reading of the clock from edge on.
 	cross func(w *Worker, s State, now int64)
 	edge  int64    // the bucket that the worker is in ends here
@@ -33,10 +38,20 @@ type Worker struct {
 }
 
 // Doing notes the state that the worker enters, for who looks on.
-func (w *Worker) Doing(s State) { w.doing.Store(int32(s) + 1) }
+func (w *Worker) Doing(s State) {
+	w.doing.Store(int32(s) + 1)
+	if w.Enter != nil {
+		w.Enter(s)
+	}
+}
 
 // Left notes that the worker is not at work any more.
-func (w *Worker) Left() { w.doing.Store(0) }
+func (w *Worker) Left() {
+	w.doing.Store(0)
+	if w.Enter != nil {
+		w.Enter(-1)
+	}
+}
 
 // On notes the item that the worker begins with.
 func (w *Worker) On(epoch, place int64) {
@@ -69,6 +84,9 @@ func (w *Worker) Spent(s State, now int64) int64 {
 	if d != 0 {
 		if w.cross != nil && now >= w.edge {
 			w.cross(w, s, now)
+		}
+		if w.tape != nil {
+			w.tape.add(Span{w.last.Load(), now, w.itemOf[0].Load(), w.itemOf[1].Load(), s})
 		}
 		w.spent[s].Add(d)
 		w.last.Store(now)
