@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,14 +72,26 @@ func writeReport(file string, s graph.Snapshot) error {
 
 // writeWhole writes a file that appears whole or not at all.
 func writeWhole(file string, text []byte) error {
-	if st, err := os.Stat(file); err == nil && !st.Mode().IsRegular() {
-		return os.WriteFile(file, text, 0o666) // a pipe or a device cannot be replaced
+	return writing(file, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// writing is [writeWhole] for what is not in memory.
+func writing(file string, write func(io.Writer) error) error {
+	if st, err := os.Stat(file); err == nil && !st.Mode().IsRegular() { // a pipe or a device cannot be replaced
+		f, err := os.OpenFile(file, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
 	if err != nil {
 		return err
 	}
-	_, err = tmp.Write(text)
+	err = write(tmp)
 	if cerr := tmp.Close(); err == nil {
 		err = cerr
 	}

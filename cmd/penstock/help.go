@@ -76,6 +76,16 @@ seconds. At the end the verdict and the table go to standard output.
                       be given several times. FILE appears whole or not at all. A
                       .html is one file that needs nothing else: the verdict, who
                       worked when, what was waited for, every figure as a table
+  --listen ADDR       serves that page while the run goes on, which then keeps itself
+                      up to date; metrics for Prometheus at /metrics; the report at
+                      /report.json; profiles at /debug/pprof/, where each goroutine
+                      bears pipeline, stage and worker as labels. Only reading. ADDR
+                      is HOST:PORT; without HOST only this machine is served; port 0
+                      takes a free one
+  --trace FILE.json   writes what each worker did, for Perfetto: its states with the
+                      items, the queues, the waits of the sink with arrows from what
+                      caused them. It holds the first %d spans, about 20 MB of
+                      memory; the report warns when there were more
   --watchdog TIME     when nothing has moved for TIME although the sink waits, writes
                       the state of every queue, who waits for whom, the oldest item
                       and where its stage's workers are; default 2m, 0s is off
@@ -109,7 +119,7 @@ a second one, or SIGTERM, drops it. In all cases report, state and quarantine ar
 still written.
 The garbage collector is told to stay below nine tenths of the container's
 memory limit, and near budget.memory if that is set; GOMEMLIMIT goes first.
-`, defaultEvery, tellMost)
+`, traceSpans, defaultEvery, tellMost)
 
 const lintHelp = `
 Prints one line per problem, by position, and opens nothing but the specs:

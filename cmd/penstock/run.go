@@ -27,17 +27,15 @@ type runOptions struct {
 	every                  int
 	resume, force, strict  bool
 	watchdog               time.Duration
+	trace, listen          string
 }
 
 // defaultWatchdog is generous: most runs that stand still for so long never go on.
 const defaultWatchdog = 2 * time.Minute
 
-// Options of later work, refused by name.
-var laterRun = []string{"trace", "listen", "html"}
-
 func (a *app) run(args []string) int {
 	var o runOptions
-	f := newFlags("run", laterRun...)
+	f := newFlags("run")
 	f.Var(&o.set, "set", "")
 	f.Var(&o.reports, "report", "")
 	f.IntVar(&o.batches, "batches", 0, "")
@@ -54,6 +52,8 @@ func (a *app) run(args []string) int {
 	f.DurationVar(&o.watchdog, "watchdog", defaultWatchdog, "")
 	f.BoolVar(&o.strict, "strict", false, "")
 	f.BoolVar(&o.force, "force", false, "")
+	f.StringVar(&o.trace, "trace", "", "")
+	f.StringVar(&o.listen, "listen", "", "")
 	rest, code, done := a.begin(f, args)
 	if done {
 		return code
@@ -103,7 +103,7 @@ func (o *runOptions) check(f *flags) error {
 			return err
 		}
 	}
-	return errors.Join(checkRoot(o.root), checkTarget("--quarantine", o.quarantine), checkTarget("--state", o.state))
+	return errors.Join(checkRoot(o.root), checkTarget("--quarantine", o.quarantine), checkTarget("--state", o.state), checkTrace(o.trace))
 }
 
 func (o *runOptions) apply(p *graph.Pipeline) {
@@ -120,6 +120,9 @@ func (o *runOptions) apply(p *graph.Pipeline) {
 	if o.noDigest {
 		p.With(graph.NoDigest())
 	}
+	if o.trace != "" {
+		p.With(graph.KeepTrace(traceSpans))
+	}
 }
 
 var errInterrupted = errors.New("interrupted")
@@ -133,6 +136,7 @@ type job struct {
 	keeper *stateKeeper // nil: no state is kept
 	skips  *skipLog
 	guard  *guard
+	site   *site // nil: nobody is served
 	code   int
 }
 
@@ -156,6 +160,8 @@ func (a *app) execute(s *spec.Spec, o runOptions) int {
 	}
 	if run != nil {
 		j.report(run)
+	} else if j.site != nil {
+		j.site.close()
 	}
 	return j.code
 }
@@ -174,6 +180,13 @@ func (j *job) prepare() (err error) {
 	j.s.Pipeline.With(graph.OnSkip(j.skips.take), graph.Watchdog(j.o.watchdog, func(text string) {
 		fmt.Fprintf(j.con, "penstock: watchdog: %s\n", strings.TrimRight(text, "\n"))
 	}))
+	if j.o.listen != "" {
+		if j.site, err = listen(j.o.listen); err != nil {
+			return err
+		}
+		j.site.observe(j.s.Pipeline, j.s.Pipeline.Name())
+		j.site.announce(j.con)
+	}
 	return nil
 }
 
@@ -194,6 +207,9 @@ func (j *job) run() (*graph.Run, error) {
 	}
 	limitMemory(j.s.Memory)
 	j.guard.set(run)
+	if j.site != nil {
+		j.site.set(func() graph.Snapshot { return j.snapshot(run) })
+	}
 	if err := j.keeper.attach(run); err != nil {
 		cancel(err)
 		_ = run.Wait()
@@ -220,14 +236,28 @@ func (j *job) report(run *graph.Run) {
 	if err := j.keeper.end(); err != nil {
 		j.failed(err, exitFailed)
 	}
-	snapshot := run.Snapshot()
-	snapshot.Spec.Text, snapshot.Spec.Overrides = j.s.Text, j.s.Overrides
+	snapshot := j.snapshot(run)
 	fmt.Fprint(j.a.out, report.Table(snapshot))
 	for _, file := range j.o.reports {
 		if err := writeReport(file, snapshot); err != nil {
 			j.failed(fmt.Errorf("report %q: %w", file, err), exitFailed)
 		}
 	}
+	if j.o.trace != "" {
+		if err := writeTrace(j.o.trace, run.Trace()); err != nil {
+			j.failed(fmt.Errorf("trace %q: %w", j.o.trace, err), exitFailed)
+		}
+	}
+	if j.site != nil {
+		j.site.end(snapshot, j.guard.code() == exitDone)
+	}
+}
+
+// snapshot is where a run stands, with the spec that it is of.
+func (j *job) snapshot(run *graph.Run) graph.Snapshot {
+	s := run.Snapshot()
+	s.Spec.Text, s.Spec.Overrides = j.s.Text, j.s.Overrides
+	return s
 }
 
 // ours says that an error only repeats that the run was interrupted.

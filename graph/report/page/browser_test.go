@@ -4,16 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/penstock-go/penstock/graph"
 	"github.com/penstock-go/penstock/graph/report/page"
 )
 
@@ -95,19 +99,49 @@ func look(t *testing.T, chrome string, html []byte, width int, dark bool) (s see
 	if dark {
 		scheme = 0
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, chrome, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir="+t.TempDir(),
-		fmt.Sprintf("--blink-settings=preferredColorScheme=%d", scheme), "--window-size=1400,2000",
-		"--virtual-time-budget=5000", "--dump-dom", "file://"+file).Output()
-	require.NoError(t, err)
-	_, rest, found := strings.Cut(string(out), `<pre id="probe">`)
+	out := dump(t, chrome, "file://"+file, scheme)
+	_, rest, found := strings.Cut(out, `<pre id="probe">`)
 	require.True(t, found, "%s", out)
 	got, _, _ := strings.Cut(rest, "</pre>")
 	got = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">").Replace(got)
 	require.NoError(t, json.Unmarshal([]byte(got), &s))
 	return s
+}
+
+// dump is what has become of a page after ten seconds of its own time.
+func dump(t *testing.T, chrome, url string, scheme int) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, chrome, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir="+t.TempDir(),
+		fmt.Sprintf("--blink-settings=preferredColorScheme=%d", scheme), "--window-size=1400,2000",
+		"--virtual-time-budget=10000", "--dump-dom", url).Output()
+	require.NoError(t, err)
+	return string(out)
+}
+
+func TestBrowserKeepsALivePageUpToDateUntilTheRunIsOver(t *testing.T) {
+	chrome := browser(t)
+	var asked atomic.Int64
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		n := asked.Add(1)
+		html, err := page.Live(graph.Snapshot{Pipeline: "p", Running: n < 3, Totals: graph.Totals{Samples: 1000 + n, Elapsed: time.Second, Balanced: true}})
+		if err == nil {
+			_, err = w.Write(html)
+		}
+		assert.NoError(t, err)
+	}))
+	defer site.Close()
+	out := dump(t, chrome, site.URL+"/", 1)
+	assert.Contains(t, out, "1,003 samples", "it asked two times more")
+	assert.NotContains(t, out, `class="state running"`)
+	assert.EqualValues(t, 3, asked.Load(), "and then no more")
+	assert.Equal(t, "1003", read(t, []byte(strings.Split(strings.SplitN(out, `id="report">`, 2)[1], "</script>")[0])).raw("totals.samples"))
 }
 
 func TestBrowserShowsThePageOnPhonesAndScreensInBothSchemes(t *testing.T) {
