@@ -95,6 +95,9 @@ func (b *builder) route(n *node) (r route, from []reached) {
 
 // last is the position that a source's state stands after.
 func (x *SourceState) last(epoch int64, source int) item.Pos {
+	if s := x.Splits; s != nil {
+		return item.Pos{Epoch: epoch, Source: source, Place: item.SplitPlace(s.Split, s.Record), Child: x.resumedChild()}
+	}
 	if len(x.Child) > 0 {
 		return item.Pos{Epoch: epoch, Source: source, Place: x.Place, Child: x.resumedChild()}
 	}

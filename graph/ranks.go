@@ -191,7 +191,7 @@ func (b *builder) lively(s *stageRun, sources []int) func(uint16, int64) error {
 		}
 		ends[source]++
 		for _, n := range sources {
-			if ends[uint16(n)] <= int(b.p.world.Size()) {
+			if ends[uint16(n)] < 2+int(b.p.world.Size()) { // one more, since splits overlap
 				return nil
 			}
 		}
@@ -209,7 +209,7 @@ func (b *builder) rowsOf(loose *stageRun) int64 {
 	rows := int64(1)
 	for _, s := range b.stages {
 		switch {
-		case s.n.mixes(): // what an input gave does not follow from what another rank took of it
+		case s.n.mixes(), s.iterable: // what was taken does not follow from what another rank took
 			return -1
 		case s.n.role == mergeRole && p.uneven == Keep && p.steps == 0: // an input may end earlier on one rank
 			return -1
@@ -247,7 +247,7 @@ func (b *builder) otherWorld() bool {
 // fresh says that nothing of the epoch was delivered.
 func (s *State) fresh() bool {
 	for _, x := range s.Sources {
-		if x.Place > 0 || len(x.Child) > 0 {
+		if x.Place > 0 || len(x.Child) > 0 || x.Splits != nil {
 			return false
 		}
 	}

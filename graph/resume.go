@@ -85,7 +85,11 @@ func (b *builder) seen(t *edge.Tag, child string) bool {
 		return false
 	}
 	x := &b.resume.Sources[t.Source]
-	if len(x.Child) == 0 || t.Place != x.Place {
+	place := x.Place
+	if sp := x.Splits; sp != nil {
+		place = item.SplitPlace(sp.Split, sp.Record)
+	}
+	if len(x.Child) == 0 || t.Place != place {
 		return false
 	}
 	last := x.resumedChild()

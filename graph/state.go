@@ -36,13 +36,14 @@ type StateDigest struct {
 // SourceState is where one source stands. Order is larger the later it was delivered from, 0 if it was not yet: a merge
 // goes on after the latest one.
 type SourceState struct {
-	ID          string `json:"id"`
-	Len         int64  `json:"len"`
-	Fingerprint string `json:"fingerprint,omitempty"`
-	Base        int64  `json:"base,omitempty"`  // the place, in the state's epoch, from which on it is this world that reads
-	Place       int64  `json:"place"`           // of the job's next item to read, in the state's epoch
-	Child       []int  `json:"child,omitempty"` // outputs of that item up to this one were delivered
-	Order       int64  `json:"order"`
+	ID          string      `json:"id"`
+	Len         int64       `json:"len"`
+	Fingerprint string      `json:"fingerprint,omitempty"`
+	Base        int64       `json:"base,omitempty"`   // the place, in the state's epoch, from which on it is this world that reads
+	Place       int64       `json:"place"`            // of the job's next item to read, in the state's epoch
+	Child       []int       `json:"child,omitempty"`  // outputs of that item up to this one were delivered
+	Splits      *SplitState `json:"splits,omitempty"` // of an iterable, instead of places; nil: nothing of the epoch was delivered
+	Order       int64       `json:"order"`
 }
 
 const (
@@ -122,8 +123,6 @@ func (r *Run) State() (State, error) {
 func (p *Pipeline) canResume(stages []*stageRun) error {
 	for _, s := range stages {
 		switch {
-		case s.iterable:
-			return fmt.Errorf("no state: the source %q is read forward, which cannot be resumed yet", s.n.id)
 		case s.n.opts.order == CompletionOrder:
 			return fmt.Errorf("no state: the stage %q has order: completion, so that no place divides what was delivered from what was not", s.n.id)
 		case s.n.role == mergeRole && s.n.decl == nil:
@@ -167,6 +166,7 @@ type sourceRun struct {
 	base        func(epoch int64) int64
 	finish      func(epoch int64)
 	finished    func(epoch, last int64)
+	forward     *forward // of an iterable
 }
 
 // marker keeps where the consumer is. It belongs to the outlet's lock.
@@ -218,13 +218,18 @@ func (o *typedOutlet[T]) received(c *edge.Cell[T]) {
 	default:
 		m.passed(posOf(&c.Tag))
 	}
+	if len(o.r.book.passages) == 0 {
+		o.forget(m.last)
+	}
 	o.chainAt, o.allAt = o.chain, o.all
 	if o.until != nil && m.batches == o.p.steps {
 		for i, p := range m.last {
 			if p.Epoch != m.epoch {
 				p.Place = -1
 			}
-			o.r.sources[i].finished(m.epoch, p.Place)
+			if f := o.r.sources[i].finished; f != nil { // nobody knows what is left of an iterable
+				f(m.epoch, p.Place)
+			}
 		}
 	}
 }
@@ -244,6 +249,16 @@ func (o *typedOutlet[T]) settle() {
 	at := o.standing()
 	o.mu.Unlock()
 	o.r.book.settle(at)
+	o.forget(at.last)
+}
+
+// forget lets the iterables forget what comes before the last items.
+func (o *typedOutlet[T]) forget(last []item.Pos) {
+	for i, p := range last {
+		if f := o.r.sources[i].forward; f != nil && p.Epoch >= 0 && p.Place != -1 {
+			f.passed(p)
+		}
+	}
 }
 
 // state takes the marks down.
@@ -262,6 +277,12 @@ func (o *typedOutlet[T]) state() State {
 		x := &s.Sources[i]
 		x.Order = at.order[i]
 		src := &o.r.sources[i]
+		if src.forward != nil {
+			if p.Epoch == m.epoch && p.Place != -1 {
+				x.Splits, x.Child = src.forward.state(p), p.Children()
+			}
+			continue
+		}
 		x.Base = src.base(m.epoch)
 		switch {
 		case p.Epoch != m.epoch:

@@ -79,6 +79,9 @@ func ParseState(data []byte) (s State, err error) {
 		if len(x.Child) == 0 {
 			s.Sources[i].Child = nil // an empty list and none mean the same
 		}
+		if x.Splits != nil && !x.Splits.valid() {
+			return State{}, fmt.Errorf("not a state: the splits of source %q are out of range", x.ID)
+		}
 		if x.Place < 0 || x.Len < 0 || x.Base < 0 || x.Base > x.Place || x.Order < 0 || len(x.Child) > 64 || slices.ContainsFunc(x.Child, func(c int) bool { return c < 0 }) {
 			return State{}, fmt.Errorf("not a state: source %q is out of range", x.ID)
 		}

@@ -276,18 +276,6 @@ func (l listed) Open(context.Context, *graph.Env) (graph.Reader[*item.Sample], e
 	}}, nil
 }
 
-func TestStateThatCannotBeTakenSaysWhy(t *testing.T) {
-	p := graph.New("it")
-	out := graph.Output(graph.From(p, "src", splits{[]int{3}, 1, -1}), "out")
-	run, err := p.Start(t.Context())
-	require.NoError(t, err)
-	for range out.All(run) {
-		_, err := run.State()
-		require.ErrorContains(t, err, `"src" is read forward`)
-	}
-	require.NoError(t, run.Wait())
-}
-
 func TestFilterBelowAMergeHasNoState(t *testing.T) {
 	p := graph.New("merge")
 	m := graph.Merge(p, "m", []graph.Port[int]{graph.From(p, "a", ints(3)), graph.From(p, "b", ints(3))})

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
 	"github.com/penstock-go/penstock/graph/internal/meter"
@@ -18,17 +19,35 @@ type Splits[T any] struct {
 	Meter   *meter.Stage
 	Workers int
 	Width   int
-	N       int // splits of an epoch
+	N       int // splits of a pass
+	Most    int // splits of an epoch
 	Epochs  int // below 0: forever
 	Out     *edge.Edge[T]
-	// Read emits the records of the split whose turn this is.
-	Read func(lane int, epoch int64, turn int, emit func(T) error) error
+	// Read emits the records of the split whose turn this is, from a record on.
+	Read func(lane int, epoch int64, turn int, from int64, emit func(T) error) error
+	// Quota is how many records an epoch has, or OnePass; Over says that it is over before that. An epoch with a quota goes
+	// through the splits again when they have ended: turns from N on.
+	Quota func(epoch int64) int64
+	Over  func(epoch int64) bool
+	// Marks: the ends of passes are marked.
+	Marks bool
+	// Keep, if set, says which records of the epoch, by number, are the rank's own.
+	Keep func(number int64) bool
+	// Note, if set, is told from time to time where the source stands.
+	Note func(SplitMark)
+	// From is where a run goes on after another. What comes up to the record of place Until was delivered before; Again
+	// says that this record itself was not, as a whole.
+	From  *SplitMark
+	Until int64
+	Again bool
 	// Tag is a record's tag.
 	Tag func(epoch int64, turn int, record int64) edge.Tag
 	// Wrap makes the error of a split after so many records; Skip, if set, takes it and the split ends there.
 	Wrap func(lane int, t *edge.Tag, err error) error
 	Skip func(t *edge.Tag, err error)
 	Drop func(*edge.Cell[T])
+	// Fail makes an error that no split made.
+	Fail func(error) error
 	// Finish and Hash are as in Stage.
 	Finish, Hash func(*edge.Cell[T])
 	Gate         Gate[T]
@@ -38,6 +57,7 @@ type Splits[T any] struct {
 	tokens  chan struct{}
 	mu      sync.Mutex
 	drained bool
+	current atomic.Int64 // records of epochs before this one are not wanted
 }
 
 // splitLane reads one split after the other.
@@ -53,12 +73,16 @@ type splitLane[T any] struct {
 	lo     int64
 	k      int
 	record int64
-	epoch  int64 // of the split being taken
+
+	epoch int64 // of the split being taken, and which it is
+	turn  int
+	taken int64 // records taken of it; -1: no more come
 }
 
 type turn struct {
 	epoch int64
 	turn  int
+	from  int64
 }
 
 // Drain ends the source after the records that are read already.
@@ -127,10 +151,10 @@ func (s *Splits[T]) run(l *splitLane[T]) {
 
 // split reads one split into the lane's edge. It says whether the lane goes on.
 func (s *Splits[T]) split(l *splitLane[T], t turn) bool {
-	l.record = 0
+	l.record = max(0, t.from)
 	ended := false
 	emit := func(v T) error {
-		if ended {
+		if ended || s.current.Load() > t.epoch {
 			s.Drop(&edge.Cell[T]{V: v})
 			return errOver
 		}
@@ -150,8 +174,14 @@ func (s *Splits[T]) split(l *splitLane[T], t turn) bool {
 				err = recovered(p, nil)
 			}
 		}()
-		return s.Read(l.no, t.epoch, t.turn, emit)
+		if t.from < 0 || s.current.Load() > t.epoch {
+			return nil
+		}
+		return s.Read(l.no, t.epoch, t.turn, t.from, emit)
 	}()
+	if s.current.Load() > t.epoch {
+		err = nil
+	}
 	if ended || s.r.Over() {
 		for i := range l.part.Cells {
 			s.Drop(&l.part.Cells[i])
@@ -218,69 +248,6 @@ func (s *Splits[T]) hand(l *splitLane[T], err error) bool {
 	s.tokens <- struct{}{}
 	l.m.Spent(meter.WaitOut, s.r.Clock.Now())
 	return res.OK
-}
-
-// interleave takes a record of each lane in turn, epoch after epoch.
-func (s *Splits[T]) interleave() error {
-	out := &splitOut[T]{s: s, wait: edge.NewWaiter(), k: 1}
-	for i, l := range s.lanes {
-		l.next <- turn{0, i}
-	}
-	for epoch := int64(0); s.Epochs < 0 || epoch < int64(s.Epochs); epoch++ {
-		last := s.Epochs >= 0 && epoch == int64(s.Epochs)-1
-		next := len(s.lanes)
-		for active := len(s.lanes); active > 0; {
-			for i, l := range s.lanes {
-				if l.epoch > epoch {
-					continue
-				}
-				for {
-					ok, err := s.fill(l, out)
-					if !ok || s.stopped() {
-						out.flush(err)
-						return err
-					}
-					c := l.cells[0]
-					l.cells = l.cells[1:]
-					if c.Flags&endOfSplit == 0 {
-						if !out.put(c) {
-							return nil
-						}
-						break
-					}
-					if next < s.N {
-						l.next <- turn{epoch, next}
-						next++
-						continue
-					}
-					active--
-					l.epoch = epoch + 1
-					if !last {
-						l.next <- turn{epoch + 1, i} // reads ahead of the epoch's edge
-					}
-					break
-				}
-			}
-		}
-	}
-	out.flush(nil)
-	return nil
-}
-
-// fill sees to it that a lane has a cell. What was taken from others is handed on before it waits.
-func (s *Splits[T]) fill(l *splitLane[T], out *splitOut[T]) (bool, error) {
-	if len(l.cells) > 0 {
-		return true, nil
-	}
-	if !out.flush(nil) {
-		return false, nil
-	}
-	sl := l.edge.Take(&l.take, s.r.Clock, MaxSlice, s.r.Clock.Now())
-	if !sl.OK {
-		return false, l.edge.Err()
-	}
-	l.cells = sl.Cells
-	return true, nil
 }
 
 // splitOut collects what goes to the output edge.
