@@ -192,6 +192,7 @@ func tables(t *testing.T, root *element, doc document) {
 	rows := map[string]int{"t-stages": doc.len("stages"), "t-blame": doc.len("blame"), "t-epochs": doc.len("epochs"), "t-buckets": doc.len("sink.waits.buckets")}
 	for i := range doc.len("stages") {
 		rows["t-slowest"] += doc.len(fmt.Sprintf("stages.%d.slowest", i))
+		rows["t-stragglers"] += doc.len(fmt.Sprintf("stages.%d.stragglers", i))
 	}
 	for i := range doc.len("timeline.stages") {
 		rows[fmt.Sprintf("t-line-%d", i)] = doc.len("timeline.rss_bytes")

@@ -107,6 +107,17 @@ func (p *page) slowTable() table {
 	return t
 }
 
+// heldTable is what finished items waited behind.
+func (p *page) heldTable() table {
+	t := table{ID: "stragglers", Caption: "What finished items waited behind", Heads: heads("<stage", "<sample", "times", "held others up", "workers stood still")}
+	for _, s := range p.r.at("stages").list() {
+		for _, x := range s.at("stragglers").list() {
+			t.Rows = append(t.Rows, []cell{head(s.at("id")), literal(x.at("key")), count(x.at("times")), seconds(x.at("held_seconds")), seconds(x.at("blocked_seconds"))})
+		}
+	}
+	return t
+}
+
 func (p *page) epochTable() table {
 	t := table{ID: "epochs", Caption: "Epochs", Heads: heads("epoch", "samples", "batches", "time", "wait before it", "peak memory", "goroutines", "<digest")}
 	for _, e := range p.r.at("epochs").list() {
