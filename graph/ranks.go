@@ -149,10 +149,8 @@ func (b *builder) until(end *node, loose *stageRun) error {
 			last = s
 		}
 	}
-	for n := last.n; len(n.ins) == 1; n = n.ins[0] {
-		if b.stages[n.ins[0].no].isGroup {
-			return b.wrapOpen(last, -1, "open", errors.New("it may leave batches out, and steps_per_epoch counts them; put it before the batches are made"))
-		}
+	if groupAbove(last.n, b.stages) != nil {
+		return b.wrapOpen(last, -1, "open", errors.New("it may leave batches out, and steps_per_epoch counts them; put it before the batches are made"))
 	}
 	below := b.sourcesOf(last.n)
 	for _, s := range b.stages {
@@ -160,7 +158,7 @@ func (b *builder) until(end *node, loose *stageRun) error {
 			s.passes(ordered && slices.Contains(below, s.source))
 		}
 	}
-	last.onPass(b.lively(last, below))
+	b.stages[b.head(last.n).no].onPass(b.lively(last, below))
 	over := func(epoch int64) {
 		for i := range b.run.sources {
 			b.run.sources[i].finish(epoch)

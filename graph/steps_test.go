@@ -116,6 +116,40 @@ func TestStepsThatCanNeverBeMadeAreAnError(t *testing.T) {
 	}
 }
 
+func TestStepsCountBatchesSoNoneMayBeLeftOut(t *testing.T) {
+	p := graph.New("x", graph.StepsPerEpoch(3))
+	batches := graph.Via(graph.From(p, "read", samples{17, "a"}.source()), "group", rowsOf{2})
+	graph.Output(graph.Via(batches, "some", graph.Filter(func(*item.Batch) (bool, error) { return true, nil })), "out")
+	_, err := p.Start(t.Context())
+	require.ErrorContains(t, err, `stage "some"`)
+	require.ErrorContains(t, err, "put it before the batches are made")
+}
+
+func TestStepsOfSkippedItemsAreMadeUpFor(t *testing.T) {
+	for _, world := range []int{1, 2} {
+		for rank := range world {
+			p := graph.New("x", graph.Epochs(2), graph.StepsPerEpoch(20), graph.Rank(rank, world))
+			read := graph.From(p, "read", samples{17, "a"}.source())
+			out := graph.Output(graph.Via(read, "bad", graph.Map(func(s *item.Sample) (*item.Sample, error) {
+				if s.Get("n").Int()%4 == 2 {
+					return nil, errBad
+				}
+				return s, nil
+			}), graph.OnError(graph.Skip)), "out")
+			run, err := p.Start(t.Context())
+			require.NoError(t, err)
+			n := 0
+			for _, err := range out.All(run) {
+				require.NoError(t, err)
+				n++
+			}
+			require.NoError(t, run.Wait())
+			require.Equal(t, 40, n)
+			require.Empty(t, run.Snapshot().Totals.Unbalanced)
+		}
+	}
+}
+
 func TestRanksThatMayMakeUnequalStepsNeedTheirNumber(t *testing.T) {
 	p := graph.New("x", graph.Rank(0, 2))
 	graph.Output(cuts["filter"](p, graph.Workers(1)), "out")

@@ -275,3 +275,12 @@ func FuzzParseEndsWithDiagnosticsOrAPipeline(f *testing.F) {
 		}
 	})
 }
+
+func TestKeysOfJobsAreThoseOfGo(t *testing.T) {
+	text := "rank: 1\nworld: 4\nuneven: drop\nsteps_per_epoch: 9\n" + whole
+	s, d := spec.Parse("x.yaml", []byte(text), catalog(t), spec.Options{Getenv: noEnv})
+	require.Empty(t, d)
+	assert.Contains(t, s.Pipeline.Describe(), " rank=1 world=4 uneven=drop steps_per_epoch=9")
+	assert.True(t, s.Ranked)
+	assert.Equal(t, 4, s.World)
+}
