@@ -11,6 +11,3 @@ import (
 func OpenPin(ctx context.Context, env *graph.Env, p Pin, c DeviceCopy) (graph.Transform[*item.Batch, *item.Batch], error) {
 	return p.open(ctx, env, c)
 }
-
-// PinLimit exposes the limit of page-locked memory.
-func PinLimit(asked int64, m graph.Machine) (int64, string) { return pinLimit(asked, m) }

@@ -2,6 +2,7 @@ package cuda_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -67,4 +68,14 @@ func TestWithOneSlotTheDeviceWaitsBesideAHostThatDoesNot(t *testing.T) {
 		assert.InDelta(t, 0.5, *s.Sink.DeviceWaitRatio, 0.01)
 		assert.Less(t, *s.Sink.WaitRatio, 0.01)
 	})
+}
+
+// The page shows the table as it is.
+func TestThePageShowsTheTable(t *testing.T) {
+	page, err := os.ReadFile("../docs/pinning-and-copies.md")
+	require.NoError(t, err)
+	table, err := os.ReadFile("testdata/overlap.txt")
+	require.NoError(t, err)
+	assert.Contains(t, string(page), "```text\n"+string(table)+"```")
+	assert.Contains(t, string(page), "Nothing here is measured on hardware.")
 }

@@ -78,7 +78,7 @@ func (p Pin) open(ctx context.Context, env *graph.Env, c DeviceCopy) (graph.Tran
 	if err != nil {
 		return graph.Transform[*item.Batch, *item.Batch]{}, err
 	}
-	limit, knob := pinLimit(p.Limit, graph.Host(""))
+	limit, knob := PinLimit(p.Limit, graph.Host(""))
 	l.pool = newPool(l.dev, limit, knob, env.Degraded)
 	env.Go(func() { l.pool.lock(ctx) })
 	n := &pinner{link: l, pool: l.pool, back: make(chan struct{}, 1), most: ownSlabs}

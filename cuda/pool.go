@@ -227,9 +227,9 @@ func (p *pool) peak() int64 {
 // mostPinned bounds page-locked memory without a limit of the user's: the system cannot move or reclaim it.
 const mostPinned = 8 << 30
 
-// pinLimit is how much memory may be page-locked on a machine, and what to change where that is too little. asked is 0
-// without a limit of the user's.
-func pinLimit(asked int64, m graph.Machine) (limit int64, knob string) {
+// PinLimit is how much memory pin page-locks at most on a machine, in bytes, and what to change where that is too little.
+// asked is what the user allows, 0 without a limit of theirs.
+func PinLimit(asked int64, m graph.Machine) (limit int64, knob string) {
 	limit, knob = mostPinned, "raise pin.limit"
 	if asked > 0 {
 		limit = asked

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/penstock-go/penstock/cuda/driver"
 	"github.com/penstock-go/penstock/graph"
 )
 
 func (a *app) doctor(args []string) int {
 	var o examineOptions
-	f := newFlags("doctor", "device")
+	f := newFlags("doctor")
+	device := f.Bool("device", false, "")
 	f.Var(&o.set, "set", "")
 	f.Float64Var(&o.seconds, "seconds", 30, "")
 	f.StringVar(&o.root, "root", "", "")
@@ -21,6 +23,11 @@ func (a *app) doctor(args []string) int {
 	switch {
 	case done:
 		return code
+	case *device && (len(rest) > 0 || len(f.given()) > 1):
+		return a.usage("doctor", "--device stands alone: it looks at the machine and at no spec")
+	case *device:
+		fmt.Fprint(a.out, deviceExamination(driver.Backend{}, graph.Host(""), "/sys/bus/pci/devices"))
+		return exitDone
 	case len(rest) > 1:
 		return a.usage("doctor", fmt.Sprintf("wanted one spec, or none, got %d", len(rest)))
 	case len(rest) == 1:
@@ -171,9 +178,9 @@ func isShared(fs string) bool {
 
 func realText(m graph.Machine) string {
 	if m.Driver != "" {
-		return "none used yet; there is a driver: " + m.Driver
+		return "the system has a driver, " + m.Driver + "; look closer with penstock doctor --device"
 	}
-	return "none found, and none used yet"
+	return "none found"
 }
 
 // advice is what to do about what was found.
@@ -246,4 +253,7 @@ write is written with each run.
   --set KEY=VALUE     overrides, as for run
   --root DIR          what the spec may read lies in this folder
   --format FORM       text (the default) or json
+  --device            alone: opens the real devices and says what they are, how
+                      they are reached, what may be page-locked for them, and
+                      what is missing where there is none
 `

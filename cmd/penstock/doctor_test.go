@@ -39,7 +39,7 @@ files
 devices
   emulated  accelerator                                        the sink, which models a training step
             emu:pcie3x16, emu:pcie4x16, emu:pcie5x16, emu:c2c  links, modelled by device_copy
-  real      none found, and none used yet
+  real      none found
 advice
   none: nothing here stands in a pipeline's way
 `, strings.ReplaceAll(examination(good, true, noVariables), "1. much of this is read from Linux", "none"))
@@ -60,7 +60,7 @@ func TestDoctorGivesAdvice(t *testing.T) {
 		"lies in a container's layers":                    func(m *graph.Machine) { m.FileSystem = "overlay" },
 		"lies on a rotating disk":                         func(m *graph.Machine) { m.Rotating = 1 },
 		"5120 KiB are free in the working folder":         func(m *graph.Machine) { m.FolderFree = 5 << 20 },
-		"there is a driver: NVIDIA":                       func(m *graph.Machine) { m.Driver = "NVIDIA" },
+		"the system has a driver, NVIDIA":                 func(m *graph.Machine) { m.Driver = "NVIDIA" },
 		"working folder  unknown ":                        func(m *graph.Machine) { m.FileSystem, m.Rotating = "", -1 },
 	} {
 		m := good
