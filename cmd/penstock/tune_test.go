@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -40,6 +42,7 @@ func TestTuneWritesASpecThatIsFaster(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "tune.json"))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &doc))
+	require.NotEmpty(t, doc.Settings)
 	assert.Equal(t, []string{"decode.workers=4"}, doc.Settings[:1])
 	require.Len(t, doc.Curves, 3)
 	assert.Equal(t, "read.buffer", doc.Curves[2].Knob)
@@ -86,5 +89,21 @@ func TestTuneRefusesWrongCommandLines(t *testing.T) {
 		r := penstock(t, append([]string{"tune"}, args...)...)
 		assert.Equal(t, exitUsage, r.code, want)
 		assert.Contains(t, r.err, want)
+	}
+}
+
+func TestASignalEndsMeasuringAtOnce(t *testing.T) {
+	file := write(t, "p.yaml", slowDecode)
+	for _, args := range [][]string{{"profile", file, "--seconds", "60"}, {"tune", file, "--seconds", "60", "--out", filepath.Join(t.TempDir(), "none")}} {
+		var stdout, stderr bytes.Buffer
+		a := testApp(t, &stdout, &stderr)
+		signals := make(chan os.Signal, 1)
+		signals <- os.Interrupt
+		a.signals = signals
+		began := time.Now()
+		assert.Equal(t, exitInterrupt, a.main(args), stderr.String())
+		assert.Less(t, time.Since(began), 50*time.Second)
+		assert.Empty(t, stdout.String())
+		assert.NoDirExists(t, args[len(args)-1])
 	}
 }
