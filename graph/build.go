@@ -33,6 +33,7 @@ func (p *Pipeline) Problems() []Problem {
 	for _, n := range p.nodes {
 		p.checkNode(n)
 		p.checkSchema(n)
+		p.checkCache(n)
 	}
 	return p.inOrder(p.problems)
 }

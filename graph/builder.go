@@ -63,6 +63,9 @@ type stageRun struct {
 	opened   time.Duration
 	sized    bool
 	slot     *slotter // of the group that reads its output
+	maps     bool     // one output of each input
+	cache    bool
+	feeds    *feeding // of a map-style source
 
 	group    *group      // that it was absorbed into
 	absorbed []*stageRun // that it works for

@@ -110,7 +110,11 @@ type gate[T any] struct {
 }
 
 func newGate[T any](b *byteBook, size, peak func(T) int64, grow bool, fail func(*edge.Cell[T], error) error) *gate[T] {
-	g := &gate[T]{book: b, lane: b.admit.Lane(), size: size, peak: peak, grow: grow, fail: fail}
+	return gateOf(b, b.admit.Lane(), size, peak, grow, fail)
+}
+
+func gateOf[T any](b *byteBook, lane *engine.Lane, size, peak func(T) int64, grow bool, fail func(*edge.Cell[T], error) error) *gate[T] {
+	g := &gate[T]{book: b, lane: lane, size: size, peak: peak, grow: grow, fail: fail}
 	g.free = func(h *edge.Hold) {
 		g.lane.Free(h.Bytes.Load())
 		b.holds.Put(h)

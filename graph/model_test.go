@@ -46,6 +46,8 @@ func (g *network) flow(s *step, sources *int) flow {
 		ins = append(ins, g.flow(in, sources))
 	}
 	switch s.op {
+	case "cache":
+		return ins[0]
 	case "source":
 		number := *sources
 		*sources++

@@ -43,6 +43,9 @@ func (t *token) Release() {
 	t.l.bytes.Add(-t.size)
 }
 
+// Share is another token with the same id.
+func (t *token) Share() *token { return newToken(t.l, t.use()) }
+
 func (t *token) use() uint64 {
 	if t.gone.Load() {
 		panic("a token was used after its release")
@@ -78,7 +81,7 @@ func scramble(z uint64, salts ...uint64) uint64 {
 
 // step is one stage of a random graph.
 type step struct {
-	op    string // source, map, filter, fan, bags, lists, merge, mix
+	op    string // source, map, filter, fan, bags, lists, merge, mix, cache
 	id    string
 	salt  uint64
 	ins   []*step
@@ -232,6 +235,7 @@ func makeNetwork(seed uint64) *network {
 		}
 	}
 	g.root = grow(1 + r.IntN(5))
+	g.root = g.cached(g.root, rand.New(rand.NewPCG(seed, 2)))
 	return g
 }
 
@@ -271,6 +275,29 @@ func (s *step) steady(r *rand.Rand) bool {
 	}
 	s.n = max(s.n, 12+r.IntN(9))
 	return true
+}
+
+// cached puts caches into some of the lines that begin at sources. What stands before one is not random.
+func (g *network) cached(s *step, r *rand.Rand) *step {
+	for i, in := range s.ins {
+		s.ins[i] = g.cached(in, r)
+	}
+	line := s
+	for line.op == "map" || line.op == "filter" || line.op == "fan" {
+		line = line.ins[0]
+	}
+	if line.op != "source" || r.IntN(3) > 0 {
+		return s
+	}
+	for up := s; ; up = up.ins[0] {
+		up.rand, up.gap = false, -1
+		if len(up.ins) == 0 {
+			break
+		}
+	}
+	c := &step{op: "cache", id: fmt.Sprintf("cache%d", len(g.steps)), ins: []*step{s}, gap: -1}
+	g.steps = append(g.steps, c)
+	return c
 }
 
 // tokenSource reads the tokens 0 to n-1.
@@ -373,6 +400,17 @@ func (g *network) port(p *graph.Pipeline, s *step, k *knobs, l *ledger) graph.Po
 		return graph.Merge(p, s.id, ins)
 	case "mix":
 		return graph.Mix(p, s.id, ins, s.mix)
+	case "cache":
+		limit := int64(1 << 30)
+		o = o[:0]
+		if k.r != nil {
+			limit = []int64{1, 600, 3000, 20_000, 1 << 30}[k.r.IntN(5)]
+			o = append(o, graph.Buffer([]int{0, 0, 1, 2, 7, 64}[k.r.IntN(6)]), graph.Window([]int{0, 0, 1, 5, 64}[k.r.IntN(5)]))
+			if k.any && k.r.IntN(2) == 0 {
+				o = append(o, graph.Order(graph.CompletionOrder))
+			}
+		}
+		return graph.Via(ins[0], s.id, graph.Stage[*token, *token](&memo[*token]{limit: limit, copy: (*token).Share, l: l}), o...)
 	case "map":
 		return via(graph.Transform[*token, *token]{Map: func(c *graph.Call, in *token) (*token, error) {
 			s.work(in.use())

@@ -30,9 +30,12 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 	o := &s.n.opts
 	cfg := edge.Config{
 		Buffer: o.buffer, Window: o.window, Producers: s.workers, Consumers: 1,
-		Ordered: o.order != CompletionOrder, Slabs: s.slabbed,
+		Ordered: o.order != CompletionOrder || s.n.cacheBelow() != nil, Slabs: s.slabbed,
 	}
-	if next := b.last(s.n).next; next != nil && next.role == stageRole && traitsOf(next.decl).Serial {
+	if s.cache {
+		cfg.Producers += b.stages[b.sourceOf(s.n).no].workers
+	}
+	if next := b.last(s.n).next; next != nil && next.role == stageRole && (traitsOf(next.decl).Serial || isCache(next)) {
 		cfg.Consumers = 1
 	} else if next != nil && next.role == stageRole {
 		cfg.Consumers = next.opts.workers
@@ -120,6 +123,9 @@ func openStage[A, B any](b *builder, n *node, st Stage[A, B]) error {
 	if tr.Group != nil {
 		return openGroup(b, s, tr.Group)
 	}
+	if tr.Cache != nil {
+		return openCache(b, s, tr.Cache)
+	}
 	if tr.Slabs != nil {
 		b.offer(n, tr.Slabs)
 	}
@@ -127,6 +133,7 @@ func openStage[A, B any](b *builder, n *node, st Stage[A, B]) error {
 		b.run.keeps = append(b.run.keeps, tr.Keep)
 	}
 	s.devices = tr.Devices
+	s.maps = tr.Map != nil
 	in, out := inputEdge[A](b, n.ins[0]), newEdge[B](b, s)
 	hin, hout := hooksOf[A](b.index), hooksOf[B](b.index)
 	e := &engine.Stage[A, B]{

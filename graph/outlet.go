@@ -45,6 +45,7 @@ type typedOutlet[T any] struct {
 	stats  outletStats
 	epoch  *EpochStats
 	began  int64
+	waited int64 // by the sink, up to the epoch's start
 	chain  item.Chain
 	all    item.Chain
 	hashed bool
@@ -209,7 +210,7 @@ func (o *typedOutlet[T]) end(err error) {
 	o.failed = err
 	o.r.eng.End(err)
 	o.mu.Lock()
-	o.closeEpoch(o.r.clock.Now())
+	o.closeEpoch(o.r.clock.Now(), false)
 	o.mu.Unlock()
 }
 
@@ -229,7 +230,7 @@ func (o *typedOutlet[T]) broken() {
 	o.over = true
 	o.r.eng.End(nil)
 	o.mu.Lock()
-	o.closeEpoch(o.r.clock.Now())
+	o.closeEpoch(o.r.clock.Now(), false)
 	o.mu.Unlock()
 }
 

@@ -27,7 +27,8 @@ type Run struct {
 	keeps   []func(int)
 	widen   []func(int)
 	sources []sourceRun
-	rows    int64                 // items of its only source that a delivery takes; 0: it has several; -1: a delivery is made of any number
+	rows    int64 // items of its only source that a delivery takes; 0: it has several; -1: a delivery is made of any number
+	caches  []cacheRun
 	index   func(*edge.Tag) int64 // of an item in its source
 	outlet  outlet
 	book    book

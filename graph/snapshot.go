@@ -17,6 +17,7 @@ type Snapshot struct {
 	Blame       []Blame
 	Stages      []StageStats // in order of declaration; the sink last
 	Epochs      []EpochStats
+	Caches      []CacheStats // in order of declaration
 	Devices     []DeviceStats
 	Mix         []MixStats
 	Memory      MemoryStats
@@ -196,6 +197,8 @@ type EpochStats struct {
 	EdgeGap          *time.Duration // the sink's wait for the epoch's first item; nil for the first epoch
 	Digest           *string
 	ItemsIn          map[string]int64 // by stage
+	Caches           []CacheEpoch
+	Wait             time.Duration // of the sink, in this epoch
 	PeakRSS          int64
 	Goroutines       int
 }
@@ -219,6 +222,23 @@ type DeviceStats struct {
 	Busy, Idle   time.Duration // of the consumer's stream, in them and between them, the first left out
 	SteadyIdle   time.Duration // of it, without the changes of epochs
 	Unknown      bool          // the consumer did not say when it uses batches: no times of use
+}
+
+// CacheStats are the numbers of one cache. Hits are places whose items it had, Misses those that had to be made. HitShare
+// is hits of all look-ups after the run's first epoch, which fills the cache; nil before there are any. BestHitShare is
+// the share of the set's bytes that the limit has room for: no cache of this size can do better in a whole epoch.
+type CacheStats struct {
+	ID           string
+	Hits, Misses int64
+	Bytes, Limit int64
+	HitShare     *float64
+	BestHitShare *float64
+}
+
+// CacheEpoch are the look-ups of a cache in one epoch.
+type CacheEpoch struct {
+	ID           string
+	Hits, Misses int64
 }
 
 // MemoryStats are what was held.

@@ -53,6 +53,11 @@ func openSource[T any](b *builder, n *node, src Source[T]) error {
 	in := edge.New(edge.Config{Buffer: engine.MaxSlice, Producers: 1, Consumers: s.workers}, func(*edge.Cell[struct{}]) {})
 	in.Source = f.next
 	b.steered(n, f, in)
+	s.feeds = &feeding{in: in, next: in.Source, places: places, len: r.Len}
+	if b.p.sync {
+		s.feeds.next = f.next
+	}
+	in.Source = func(buf []edge.Cell[struct{}], k int) ([]edge.Cell[struct{}], bool) { return s.feeds.next(buf, k) }
 	b.eng.OnDrain(in.Seal)
 	e := sourceStage(b, s, in, func(r Reader[T], call *Call) (T, error) { return r.At(call, call.Index()) }, r)
 	b.launch(func() { e.Start(b.eng) })
@@ -60,7 +65,7 @@ func openSource[T any](b *builder, n *node, src Source[T]) error {
 		var ready []edge.Cell[struct{}]
 		b.pulls[n.no] = e.Pull(b.eng, func() (c edge.Cell[struct{}], ok bool, err error) {
 			if len(ready) == 0 {
-				cells, done := f.next(nil, 1)
+				cells, done := s.feeds.next(nil, 1)
 				if done {
 					return c, false, f.err
 				}
@@ -101,11 +106,13 @@ func sourceStage[T any](b *builder, s *stageRun, in *edge.Edge[struct{}], read f
 		PlaceKey: hin.placeKey,
 	}
 	finish(b, s, &hout, &e.Finish, &e.Hash)
+	s.feeds.cached = func(c engine.Cached[struct{}]) { e.Cached = c }
 	if hout.bytes == nil {
 		b.run.bytes.known.Store(false)
 		return e
 	}
 	g := sourceGate(b, s, &hout)
+	s.feeds.lane = g.lane
 	in.Upstream(g.lane.Stop)
 	b.eng.OnEnd(g.lane.Stop)
 	e.Gate = g

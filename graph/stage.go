@@ -43,7 +43,7 @@ type Stage[A, B any] interface {
 	Open(ctx context.Context, env *Env) (Transform[A, B], error)
 }
 
-// Transform is a running stage: exactly one of Map, Choose, Emit and Group is set. Its functions are called by all
+// Transform is a running stage: exactly one of Map, Choose, Emit, Group and Cache is set. Its functions are called by all
 // workers of the stage at once. They own the input: they return it, store it in the output, or release it. When they
 // return an error the input stays with the engine, which names it and releases it.
 type Transform[A, B any] struct {
@@ -55,6 +55,8 @@ type Transform[A, B any] struct {
 	Emit func(c *Call, in A, emit func(B)) error
 	// Group collects inputs into batches.
 	Group *Group[A, B]
+	// Cache keeps what each index of the source made. The declaration is a [Cacher].
+	Cache *Cache[B]
 
 	// NewWorker, if set, makes the functions of one worker, which has resources of its own: a database handle,
 	// scratch memory. The engine calls it when the worker starts and closes what it made.
@@ -137,6 +139,8 @@ type (
 	// Streamer tells what of a declaration decides on the stream, for [Resume], where not all of it does: paths do not
 	// where a fingerprint tells what lies there, so that data may move between two runs. Samplers may have it too.
 	Streamer interface{ Stream() string }
+	// Cacher marks a stage whose running part is a [Cache], and tells how many bytes it may hold.
+	Cacher interface{ CacheLimit() int64 }
 	// Emulator marks a part that models hardware which is not there; reports then say emulated.
 	Emulator interface{ Emulated() bool }
 )

@@ -69,6 +69,16 @@ var cuts = map[string]func(p *graph.Pipeline, w graph.Option) graph.Port[*item.S
 			return s, nil
 		}), w)
 	},
+	"cache": func(p *graph.Pipeline, w graph.Option) graph.Port[*item.Sample] {
+		src := graph.From(p, "read", samples{17, "a"}.source(), w, graph.Sampler(rotated{5}))
+		kept := graph.Via(src, "keep", graph.Stage[*item.Sample, *item.Sample](&memo[*item.Sample]{limit: 30, copy: (*item.Sample).Share}))
+		return graph.Via(kept, "odd", graph.Filter(func(s *item.Sample) (bool, error) { return s.Get("n").Int()%3 != 1, nil }), w)
+	},
+	"cached_flat_map": func(p *graph.Pipeline, w graph.Option) graph.Port[*item.Sample] {
+		src := graph.From(p, "read", samples{9, "a"}.source(), w, graph.Sampler(rotated{2}))
+		many := graph.Via(src, "many", graph.FlatMap(copies(func(n int64) int64 { return n % 4 })), w)
+		return graph.Via(many, "keep", graph.Stage[*item.Sample, *item.Sample](&memo[*item.Sample]{limit: 1 << 30, copy: (*item.Sample).Share}))
+	},
 	"merge": func(p *graph.Pipeline, w graph.Option) graph.Port[*item.Sample] {
 		a := graph.From(p, "a", samples{11, "a"}.source(), w, graph.Sampler(rotated{3}))
 		b := graph.From(p, "b", samples{4, "b"}.source(), w)

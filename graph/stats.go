@@ -60,6 +60,7 @@ func (r *Run) Snapshot() Snapshot {
 		s.DigestTime += time.Duration(st.m.Times().Digest)
 		s.Stages = append(s.Stages, x)
 	}
+	s.Caches = r.cacheStats(s.Epochs)
 	if !s.Running {
 		s.Totals.Unbalanced = r.unbalanced(s.Stages, stats)
 		s.Totals.Balanced = len(s.Totals.Unbalanced) == 0
@@ -237,7 +238,32 @@ func (r *Run) unbalanced(stages []StageStats, edges []edge.Stats) []string {
 			bad = append(bad, fmt.Sprintf("edge to %q carried %d items, %d were taken and %d left", x.ID, out, x.ItemsIn, left))
 		}
 	}
+	for _, c := range r.caches {
+		passed, hits := c.outs()
+		if out := edges[c.no].In - edges[c.no].Marks; out != passed+hits {
+			bad = append(bad, fmt.Sprintf("cache %q gave out %d items, %d from its input and %d hits", c.id, out, passed, hits))
+		}
+	}
 	return bad
+}
+
+// cacheStats adds up what the caches did.
+func (r *Run) cacheStats(epochs []EpochStats) (all []CacheStats) {
+	for i, c := range r.caches {
+		x := c.read()
+		var hits, asked int64
+		for _, e := range epochs[min(1, len(epochs)):] {
+			if i < len(e.Caches) {
+				hits, asked = hits+e.Caches[i].Hits, asked+e.Caches[i].Hits+e.Caches[i].Misses
+			}
+		}
+		if asked > 0 {
+			share := float64(hits) / float64(asked)
+			x.HitShare = &share
+		}
+		all = append(all, x)
+	}
+	return all
 }
 
 func (r *Run) memoryStats() MemoryStats {

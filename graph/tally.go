@@ -76,8 +76,10 @@ func (o *typedOutlet[T]) turn(epoch int64) {
 	}
 	o.carried = false
 	now := o.r.clock.Now()
-	o.closeEpoch(now)
-	o.epoch = &EpochStats{Epoch: epoch}
+	o.closeEpoch(now, true)
+	if o.epoch = (&EpochStats{Epoch: epoch}); len(o.stats.epochs) > 0 {
+		o.waited = o.waitedNow() - o.sink.LastWait() // what the first item was waited for is of this epoch
+	}
 	if len(o.stats.epochs) > 0 {
 		gap := time.Duration(o.sink.LastWait())
 		o.epoch.EdgeGap = &gap
@@ -91,7 +93,17 @@ func (o *typedOutlet[T]) carry() {
 	o.chain, o.carried = item.Chain{}, false
 }
 
-func (o *typedOutlet[T]) closeEpoch(now int64) {
+// waitedNow is what the sink has waited for items up to now.
+func (o *typedOutlet[T]) waitedNow() (sum int64) {
+	phases, _ := o.sink.Read()
+	for _, p := range phases {
+		sum += p.Wait
+	}
+	return sum
+}
+
+// closeEpoch ends the numbers of an epoch; edge says that the first item of the next one has come.
+func (o *typedOutlet[T]) closeEpoch(now int64, edge bool) {
 	e := o.epoch
 	if e == nil {
 		if o.carried && o.over {
@@ -104,6 +116,13 @@ func (o *typedOutlet[T]) closeEpoch(now int64) {
 	e.ItemsIn = map[string]int64{}
 	for _, s := range o.r.stages {
 		e.ItemsIn[s.n.id] = s.m.TakeEntered(e.Epoch)
+	}
+	e.Wait = time.Duration(o.waitedNow() - o.waited)
+	if edge {
+		e.Wait -= time.Duration(o.sink.LastWait())
+	}
+	for _, c := range o.r.caches {
+		e.Caches = append(e.Caches, c.epoch(e.Epoch, true))
 	}
 	if o.digests() && !(o.mixed && e.Epoch == o.p.resume.Epoch) {
 		d := o.chain.String()
@@ -137,6 +156,10 @@ func (o *typedOutlet[T]) read() outletStats {
 	if o.epoch != nil {
 		e := *o.epoch
 		e.Elapsed = time.Duration(o.r.clock.Now() - o.began)
+		e.Wait = time.Duration(o.waitedNow() - o.waited)
+		for _, c := range o.r.caches {
+			e.Caches = append(e.Caches, c.epoch(e.Epoch, false))
+		}
 		s.epochs = append(s.epochs, e)
 	}
 	switch {

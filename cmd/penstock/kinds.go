@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"github.com/penstock-go/penstock/cache"
 	"github.com/penstock-go/penstock/cuda"
 	"github.com/penstock-go/penstock/cuda/driver"
 	"github.com/penstock-go/penstock/graph/registry"
@@ -13,5 +14,5 @@ import (
 
 // newCatalog names every kind that the runner knows. No other place does.
 func newCatalog() (*registry.Catalog, error) {
-	return registry.NewCatalog(slices.Concat(sources.Kinds(), stages.Kinds(), sinks.Kinds(), cuda.Kinds(driver.Backend{}))...)
+	return registry.NewCatalog(slices.Concat(sources.Kinds(), stages.Kinds(), cache.Kinds(), sinks.Kinds(), cuda.Kinds(driver.Backend{}))...)
 }

@@ -54,6 +54,7 @@ func Codes() []Code {
 		{"below", "The stage needs another one below it."},
 
 		{"steps_needed", "Ranks would not make equally many steps: the spec must say steps_per_epoch."},
+		{"cache_place", "A cache stands where it cannot work: behind a random stage, a merge or another cache. The place to put it is named."},
 
 		{"serial_stage", "The setting does not exist for this stage: sinks, merges and some stages take one item after the other."},
 		{"not_a_source", "Only a source has a sampler."},

@@ -9,10 +9,12 @@ import (
 
 // Flags of an item.
 const (
-	Skipped uint16 = 1 << iota // a mark in place of an item that was skipped: it has no value
-	Padding                    // delivered before
-	NewMark                    // a mark that has not left its own stage yet
-	PassEnd                    // a mark after the last item of a pass through a source's data, see [Edge.OnPass]
+	Skipped  uint16 = 1 << iota // a mark in place of an item that was skipped: it has no value
+	Padding                     // delivered before
+	NewMark                     // a mark that has not left its own stage yet
+	PassEnd                     // a mark after the last item of a pass through a source's data, see [Edge.OnPass]
+	Hit                         // a place whose items a cache has
+	EntryEnd                    // a mark after all that one place made, on the way to a cache
 )
 
 // Tag is what travels beside a value.

@@ -65,6 +65,7 @@ type Put struct {
 	Waited bool
 	Window bool // it waited for an older item, not for room
 	OK     bool // false: the edge has ended, the items were given up
+	In     int  // how many entered, if it is not OK
 }
 
 // far is the ordinal up to which finished work may run ahead now. Workers that hold long slices when the slices become
@@ -127,7 +128,7 @@ func (e *Edge[T]) Put(w *Waiter, clock *meter.Clock, p *Part[T], k int, now int6
 		if e.aborted || e.ended {
 			e.mu.Unlock()
 			e.giveUp(p.Cells[p.off:])
-			p.Cells = p.Cells[:0]
+			r.In, p.Cells = p.off, p.Cells[:0]
 			return r
 		}
 		var done bool

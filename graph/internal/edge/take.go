@@ -78,6 +78,13 @@ func (e *Edge[T]) Take(t *Taker[T], clock *meter.Clock, k int, now int64) (s Sli
 	return s
 }
 
+// Nudge wakes all who wait for input: a Source that had nothing to give may have something now.
+func (e *Edge[T]) Nudge() {
+	e.mu.Lock()
+	e.takers.wakeAll()
+	e.mu.Unlock()
+}
+
 // letGo ends the worker's hold on its last slice.
 func (e *Edge[T]) letGo(t *Taker[T]) {
 	if t.held {

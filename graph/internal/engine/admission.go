@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -34,7 +35,7 @@ type Lane struct {
 	early   int64           // how many they are
 	inside  int64
 	waiting []waiting
-	stopped bool
+	stopAt  int64 // from this ordinal on nothing is wanted
 }
 
 type waiting struct {
@@ -49,7 +50,7 @@ func NewAdmission(limit, hold int64) *Admission {
 
 // Lane adds a source.
 func (a *Admission) Lane() *Lane {
-	l := &Lane{a: a, ahead: map[int64]int64{}}
+	l := &Lane{a: a, ahead: map[int64]int64{}, stopAt: math.MaxInt64}
 	a.lanes = append(a.lanes, l)
 	return l
 }
@@ -115,7 +116,7 @@ func (l *Lane) Admit(w *edge.Waiter, lo int64, sizes []int64) (n int, waited boo
 	tight := a.scarcity.tight()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for !l.stopped {
+	for lo < l.stopAt {
 		a.b.Tight = tight
 		if n = l.pass(lo, sizes); n > 0 || len(sizes) == 0 && lo == l.next {
 			return n, waited
@@ -215,10 +216,13 @@ func (a *Admission) Grow(bytes int64) {
 }
 
 // Stop lets all who wait go: nothing of the lane is wanted any more.
-func (l *Lane) Stop() {
+func (l *Lane) Stop() { l.StopFrom(0) }
+
+// StopFrom lets those go whose ordinal is lo or a later one: nothing of that is wanted.
+func (l *Lane) StopFrom(lo int64) {
 	l.a.mu.Lock()
 	defer l.a.mu.Unlock()
-	l.stopped = true
+	l.stopAt = min(l.stopAt, lo)
 	for len(l.waiting) > 0 {
 		l.wake()
 	}

@@ -102,6 +102,9 @@ func (w *worker[A, B]) one(cell edge.Cell[A], lo int64) ([]edge.Cell[B], error) 
 		s.Out.Sift(&p)
 		w.out.cells, err = p.Cells, p.Err
 	}
+	if s.Cached != nil && s.Cached.Marks() && err == nil {
+		w.out.cells = append(w.out.cells, entryEnd[B](&cell.Tag, nil))
+	}
 	return w.out.cells, err
 }
 

@@ -39,6 +39,8 @@ type Stage[A, B any] struct {
 	Single bool
 	// Gate, if set, admits outputs of a source in order.
 	Gate Gate[B]
+	// Cached, if set, is the cache that has some of what the source would read.
+	Cached Cached[A]
 
 	live atomic.Int32
 }
@@ -64,6 +66,9 @@ func (s *Stage[A, B]) Start(r *Run) {
 			w.run()
 			if s.live.Add(-1) == 0 {
 				s.Out.Close(s.In.Err())
+				if s.Cached != nil {
+					s.Cached.Left()
+				}
 			}
 		})
 	}
@@ -79,6 +84,8 @@ type worker[A, B any] struct {
 	out  Out[B]
 	take edge.Taker[A]
 	part edge.Part[B]
+	hits Hits[A]        // of the cache, if there is one
+	ends []edge.Cell[B] // memory for outputs with the marks between them
 
 	first    edge.Tag // the place of the slice's first input
 	k, bound int
@@ -101,6 +108,9 @@ func (w *worker[A, B]) run() {
 		w.bound = 1
 	}
 	w.out.edge, w.out.w, w.out.limit = s.Out, w, w.bound*2
+	if s.Cached != nil {
+		w.hits = s.Cached.Hits(w.wait, w.m)
+	}
 	w.m.Spent(meter.Busy, w.r.Clock.Now())
 	w.r.Watch(s.Meter, w.m)
 	for w.slice() {
@@ -122,7 +132,11 @@ func (w *worker[A, B]) open() (body Body[A, B], closing func() error, err error)
 func (w *worker[A, B]) slice() bool {
 	s := w.s
 	w.m.Doing(meter.WaitIn)
-	sl := s.In.Take(&w.take, w.r.Clock, w.k, w.m.Last())
+	k := w.k
+	if w.hits != nil {
+		k = s.Cached.Slice(k)
+	}
+	sl := s.In.Take(&w.take, w.r.Clock, k, w.m.Last())
 	if sl.Waited {
 		w.m.Spent(meter.WaitIn, w.r.Clock.Now())
 	}
@@ -130,10 +144,16 @@ func (w *worker[A, B]) slice() bool {
 		return false
 	}
 	rest, lo := sl.Cells, sl.Lo
+	if rest[0].Flags&edge.Hit != 0 {
+		return w.hit(sl)
+	}
 	for fresh := sl.Waited; len(rest) > 0; fresh = false {
 		n, ok := w.step(rest, lo, sl.EpochLo, fresh)
 		rest, lo = rest[n:], lo+int64(n)
 		if !ok {
+			if s.Cached != nil {
+				s.Cached.Stop(lo - int64(n))
+			}
 			s.In.Cut()
 			s.In.Leave(&w.take)
 			w.lose(rest)
@@ -288,6 +308,7 @@ func (w *worker[A, B]) hand(n int, err error, now int64) bool {
 	if len(o.cells) == 0 && n > 0 {
 		p.Hole, p.First = o.hole(), w.first
 	}
+	w.asMisses(p)
 	res := w.s.Out.Put(w.wait, w.r.Clock, p, w.k, now)
 	o.cells = p.Cells
 	if res.Waited {
@@ -325,6 +346,7 @@ func (w *worker[A, B]) through(lo int64, n int, err error, now int64) bool {
 		}
 		sent += m
 		lo += p.N
+		w.asMisses(p)
 		res := w.s.Out.Put(w.wait, w.r.Clock, p, w.k, now)
 		if res.Waited {
 			now = w.r.Clock.Now()
