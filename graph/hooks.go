@@ -67,10 +67,10 @@ func (h *hooks[T]) dropQuietly(c *edge.Cell[T]) {
 
 // keyOf names an item: by itself, or by its place.
 func (h *hooks[T]) keyOf(c *edge.Cell[T]) string {
-	if c.Skipped() {
+	if c.Skipped() && c.Ext != nil {
 		return c.Ext.Key
 	}
-	if h.key != nil {
+	if h.key != nil && !c.Skipped() {
 		if k := h.key(c.V); k != "" {
 			return k
 		}
