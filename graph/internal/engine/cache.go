@@ -96,6 +96,7 @@ type keeper[T any] struct {
 type run struct {
 	ticket, n, epochLo int64
 	end                int
+	first              edge.Tag
 }
 
 // slice takes a slice of what was read. It says whether there may be more.
@@ -184,7 +185,7 @@ func (w *keeper[T]) complete() {
 		w.runs[k-1].end = w.open
 		return
 	}
-	w.runs = append(w.runs, run{m.ticket, 1, m.epochLo, w.open})
+	w.runs = append(w.runs, run{m.ticket, 1, m.epochLo, w.open, m.tag})
 }
 
 // gather lists the items of an entry, and counts them in the first epoch.
@@ -253,7 +254,7 @@ func (w *keeper[T]) hand() bool {
 	from, ok := 0, true
 	for _, r := range w.runs {
 		if ok {
-			ok = w.put(r.ticket, r.n, r.epochLo, o.cells[from:r.end], nil)
+			ok = w.put(&r, o.cells[from:r.end], nil)
 		} else {
 			w.lose(o.cells[from:r.end])
 		}
@@ -272,9 +273,9 @@ func (w *keeper[T]) hand() bool {
 }
 
 // put hands entries over, with an error after them.
-func (w *keeper[T]) put(ticket, n, epochLo int64, cells []edge.Cell[T], err error) bool {
+func (w *keeper[T]) put(r *run, cells []edge.Cell[T], err error) bool {
 	c, p := w.c, &w.part
-	*p = edge.Part[T]{Lo: ticket, N: n, EpochLo: epochLo, Cells: append(p.Cells[:0], cells...), Err: err}
+	*p = edge.Part[T]{Lo: r.ticket, N: r.n, EpochLo: r.epochLo, Cells: append(p.Cells[:0], cells...), Err: err, First: r.first}
 	if len(cells) == 0 {
 		p.Hole = w.out.hole()
 	}
@@ -282,17 +283,22 @@ func (w *keeper[T]) put(ticket, n, epochLo int64, cells []edge.Cell[T], err erro
 	if res.Waited {
 		w.m.Spent(meter.WaitOut, c.r.Clock.Now())
 	}
-	c.Missed.Add(entered(&res, cells))
+	c.Missed.Add(c.entered(&res, cells))
 	return res.OK && err == nil
 }
 
 // entered is how many of the items, marks left out, a put has brought onto the edge.
-func entered[T any](res *edge.Put, cells []edge.Cell[T]) (n int64) {
-	if !res.OK {
-		cells = cells[:res.In]
-	}
+func (c *Cache[T]) entered(res *edge.Put, cells []edge.Cell[T]) (n int64) {
+	in := 0
 	for i := range cells {
-		if !cells[i].Skipped() {
+		x := &cells[i]
+		if c.Out.OnPass != nil && x.Flags&edge.PassEnd != 0 {
+			continue // the edge has taken it out
+		}
+		if in++; !res.OK && in > res.In {
+			break
+		}
+		if !x.Skipped() {
 			n++
 		}
 	}
@@ -318,7 +324,7 @@ func (w *keeper[T]) last() {
 	c, rest := w.c, w.out.cells[w.open:]
 	m, ok := c.next()
 	if err := c.In.Err(); err != nil && ok && !c.r.Over() {
-		w.put(m.ticket, 1, m.epochLo, rest, err)
+		w.put(&run{m.ticket, 1, m.epochLo, 0, m.tag}, rest, err)
 		clear(rest)
 		return
 	}

@@ -44,7 +44,7 @@ func (f *finder[T]) Pass(sl edge.Slice[struct{}]) bool {
 			for _, items := range f.count[sent : sent+n] {
 				end += items
 			}
-			ok = f.put(ticket, int64(n), sl.EpochLo, f.cells[from:end], t)
+			ok = f.put(ticket, int64(n), sl.EpochLo, f.cells[from:end], &sl.Cells[sent].Tag, t)
 			c.hit(epoch, int64(n))
 			sent, from = sent+n, end
 		}
@@ -87,9 +87,9 @@ func (c *Cache[T]) again(v T, tag edge.Tag, t trait) edge.Cell[T] {
 	return x
 }
 
-func (f *finder[T]) put(ticket, n, epochLo int64, cells []edge.Cell[T], t *meter.Trail) bool {
+func (f *finder[T]) put(ticket, n, epochLo int64, cells []edge.Cell[T], first *edge.Tag, t *meter.Trail) bool {
 	c, p := f.c, &f.part
-	*p = edge.Part[T]{Lo: ticket, N: n, EpochLo: epochLo, Cells: append(p.Cells[:0], cells...)}
+	*p = edge.Part[T]{Lo: ticket, N: n, EpochLo: epochLo, Cells: append(p.Cells[:0], cells...), First: *first}
 	if len(cells) == 0 {
 		p.Hole = t
 	}
@@ -97,7 +97,7 @@ func (f *finder[T]) put(ticket, n, epochLo int64, cells []edge.Cell[T], t *meter
 	if res.Waited {
 		f.m.Spent(meter.WaitOut, c.r.Clock.Now())
 	}
-	c.Hit.Add(entered(&res, cells))
+	c.Hit.Add(c.entered(&res, cells))
 	return res.OK
 }
 
@@ -138,6 +138,11 @@ func (c *Cache[T]) Pull(r *Run, in Pull[T]) Pull[T] {
 			default:
 				c.place, out = place, &c.Missed
 				ready, failed, ended = w.pull(in)
+			}
+			if c.Out.OnPass != nil {
+				p := edge.Part[T]{Cells: ready, Err: failed}
+				c.Out.Sift(&p)
+				ready, failed = p.Cells, p.Err
 			}
 		}
 		x, ready = ready[0], ready[1:]

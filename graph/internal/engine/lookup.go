@@ -36,6 +36,7 @@ type Lookup struct {
 	tickets   int64
 	epoch     int32
 	epochLo   int64
+	hitLast   bool // the places given out last are in the cache
 	blocked   bool // the next place is that of an index on its way
 	blockedBy int64
 	counts    map[int64]Lookups
@@ -98,23 +99,26 @@ func (l *Lookup) Places(buf []edge.Cell[struct{}], k int) ([]edge.Cell[struct{}]
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.ahead) == 0 && !l.done {
-		l.scratch, l.done = l.Feed(l.scratch[:0], k)
+		look := k
+		if !l.hitLast {
+			look = min(k, int(l.readK.Load()))
+		}
+		l.scratch, l.done = l.Feed(l.scratch[:0], look)
 		l.ahead = l.scratch
 	}
 	first := true
 	var kind bool
 	for ; len(l.ahead) > 0 && len(buf) < k; first = false {
 		c := l.ahead[0]
-		index := l.Index(&c.Tag)
-		_, hit := l.known[index]
-		if _, wait := l.pending[index]; wait {
+		index, hit, wait := l.look(&c.Tag)
+		if wait {
 			if first {
 				l.blocked, l.blockedBy = true, index
 			}
 			return buf, false
 		}
 		if first {
-			if kind = hit; !hit {
+			if kind, l.hitLast = hit, hit; !hit {
 				k = min(k, int(l.readK.Load()))
 			}
 		}
@@ -128,6 +132,17 @@ func (l *Lookup) Places(buf []edge.Cell[struct{}], k int) ([]edge.Cell[struct{}]
 	return buf, len(buf) == 0 && l.done
 }
 
+// look finds out about a place. A mark goes the way of what is read.
+func (l *Lookup) look(t *edge.Tag) (index int64, hit, wait bool) {
+	if t.Skipped() {
+		return -1, false, false
+	}
+	index = l.Index(t)
+	_, hit = l.known[index]
+	_, wait = l.pending[index]
+	return index, hit, wait
+}
+
 // enter gives a place its ticket.
 func (l *Lookup) enter(c *edge.Cell[struct{}], index int64, hit bool) {
 	if c.Epoch != l.epoch {
@@ -136,7 +151,7 @@ func (l *Lookup) enter(c *edge.Cell[struct{}], index int64, hit bool) {
 	if hit {
 		c.Flags |= edge.Hit
 	} else {
-		m := miss{l.tickets, l.epochLo, index, edge.Tag{Place: c.Place, Epoch: c.Epoch, Source: c.Source}, !l.Full()}
+		m := miss{l.tickets, l.epochLo, index, edge.Tag{Place: c.Place, Epoch: c.Epoch, Source: c.Source}, index >= 0 && !l.Full()}
 		if m.offered {
 			l.pending[index] = struct{}{}
 		}
@@ -166,7 +181,9 @@ func (l *Lookup) arrived(m *miss, kept *known) {
 	if kept != nil {
 		l.known[m.index] = *kept
 	}
-	l.count(int64(m.tag.Epoch), Lookups{Misses: 1})
+	if m.index >= 0 {
+		l.count(int64(m.tag.Epoch), Lookups{Misses: 1})
+	}
 	wake := l.blocked && l.blockedBy == m.index
 	if wake {
 		l.blocked = false
