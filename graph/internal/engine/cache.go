@@ -55,7 +55,7 @@ func (c *Cache[T]) Start(r *Run) {
 	r.Work(c.Meter, func() {
 		w := &keeper[T]{c: c, m: c.Meter.NewWorker(r.Clock.Now()), k: 1}
 		w.take.W = edge.NewWaiter()
-		r.Watch(w.m)
+		r.Watch(c.Meter, w.m)
 		for w.slice() {
 		}
 		w.last()
