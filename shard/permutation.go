@@ -70,6 +70,31 @@ func (p *Permutation) At(place int64) int64 {
 	}
 }
 
+// Fill writes the numbers at len(dst) places from first on to dst: what At gives for each. A place outside panics. Four
+// are worked out at once, whose steps do not wait for each other. Cost: BenchmarkPermutationFill.
+func (p *Permutation) Fill(dst []int64, first int64) {
+	if len(dst) == 0 {
+		return
+	}
+	x := p.check(first)
+	p.check(first + int64(len(dst)) - 1)
+	for ; len(dst) >= 4; dst, x = dst[4:], x+4 {
+		a, b, c, d := p.forth4(x)
+		dst[0], dst[1], dst[2], dst[3] = p.walk(a), p.walk(b), p.walk(c), p.walk(d)
+	}
+	for i := range dst {
+		dst[i] = p.walk(p.forth(x + uint64(i)))
+	}
+}
+
+// walk goes on from what lies beyond n.
+func (p *Permutation) walk(x uint64) int64 {
+	for x >= p.n {
+		x = p.forth(x)
+	}
+	return int64(x)
+}
+
 // Place is the inverse of At: where a number stands.
 func (p *Permutation) Place(index int64) int64 {
 	x := p.check(index)
@@ -100,6 +125,39 @@ func (p *Permutation) forth(x uint64) uint64 {
 		}
 	}
 	return l*p.b + r
+}
+
+// forth4 is forth of x and the three after it.
+func (p *Permutation) forth4(x uint64) (w0, w1, w2, w3 uint64) {
+	a, b, end := p.a, p.b, p.end
+	l0, r0 := x/b, x%b
+	l1, r1 := step(l0, r0, b)
+	l2, r2 := step(l1, r1, b)
+	l3, r3 := step(l2, r2, b)
+	for k := p.key; k != end; {
+		k += golden
+		l0, l1 = within(l0+below(k^r0, a), a), within(l1+below(k^r1, a), a)
+		l2, l3 = within(l2+below(k^r2, a), a), within(l3+below(k^r3, a), a)
+		k += golden
+		r0, r1 = within(r0+below(k^l0, b), b), within(r1+below(k^l1, b), b)
+		r2, r3 = within(r2+below(k^l2, b), b), within(r3+below(k^l3, b), b)
+	}
+	return l0*b + r0, l1*b + r1, l2*b + r2, l3*b + r3
+}
+
+// step is the pair of the number that follows.
+func step(l, r, b uint64) (uint64, uint64) {
+	if r++; r == b {
+		return l + 1, 0
+	}
+	return l, r
+}
+
+func within(v, n uint64) uint64 {
+	if v >= n {
+		v -= n
+	}
+	return v
 }
 
 func (p *Permutation) back(x uint64) uint64 {

@@ -143,6 +143,36 @@ func TestPlacesOutsidePanic(t *testing.T) {
 	assert.Panics(t, func() { NewPermutation(-1, 0) })
 }
 
+func TestFillGivesWhatAtGives(t *testing.T) {
+	for _, n := range []int64{1, 2, 3, 7, 64, 1000, 1_281_167, 1 << 40} {
+		p := NewPermutation(n, 7)
+		for _, first := range []int64{0, 1, n / 2, n - 5, n - 1} {
+			for _, k := range []int64{0, 1, 3, 4, 5, 64, 67} {
+				if first < 0 || first+k > n || first >= n {
+					continue
+				}
+				got := make([]int64, k)
+				p.Fill(got, first)
+				for i := range got {
+					require.Equal(t, p.At(first+int64(i)), got[i], "n=%d first=%d k=%d i=%d", n, first, k, i)
+				}
+			}
+		}
+	}
+	p := NewPermutation(10, 7)
+	assert.Panics(t, func() { p.Fill(make([]int64, 2), 9) })
+	assert.Panics(t, func() { p.Fill(make([]int64, 1), -1) })
+}
+
+func BenchmarkPermutationFill(b *testing.B) {
+	p := NewPermutation(1_281_167, 7)
+	var dst [64]int64
+	for b.Loop() {
+		p.Fill(dst[:], 1000)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/64, "ns/place")
+}
+
 func BenchmarkPermutationAt(b *testing.B) {
 	for _, n := range []int64{1000, 1_281_167, 5_000_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -3,6 +3,7 @@ package sources
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -210,20 +211,18 @@ func (w *rowReader) at(c *graph.Call, number int64) (*item.Batch, error) {
 
 // choose finds which rows a batch has.
 func (w *rowReader) choose(epoch, from int64) {
-	to := min(from+int64(w.Size), w.n)
-	w.index = w.index[:0]
+	count := int(min(int64(w.Size), w.n-from))
+	w.index = slices.Grow(w.index[:0], count)[:count]
 	if !w.Shuffled {
-		for i := from; i < to; i++ {
-			w.index = append(w.index, i)
+		for i := range w.index {
+			w.index[i] = from + int64(i)
 		}
 		return
 	}
 	if w.epoch != epoch {
 		w.epoch, w.order = epoch, shard.NewPermutation(w.n, shard.EpochSeed(w.seed, epoch))
 	}
-	for i := from; i < to; i++ {
-		w.index = append(w.index, w.order.At(i))
-	}
+	w.order.Fill(w.index, from)
 }
 
 // gather copies rows of a column.
