@@ -37,7 +37,7 @@ func slow(b *bench, r *result) error {
 		}
 		r.saw(m.a, m.b)
 		r.Lines = append(r.Lines, lineOf(us, "samples/s", m.a, rate))
-		r.Ratios = append(r.Ratios, ratioOf("samples a second", us, them, m, rate, c.must, c.aim))
+		r.Ratios = append(r.Ratios, ratioOf(fmt.Sprintf("samples a second, %d workers of ours", c.workers), us, them, m, rate, c.must, c.aim))
 		if c.workers == 16 {
 			r.Lines = append(r.Lines, lineOf(them, "samples/s", m.b, rate))
 			if err := watched(r, them); err != nil {
@@ -108,7 +108,7 @@ func tiny(b *bench, r *result) error {
 		}
 		r.saw(m.a, m.b)
 		r.Lines = append(r.Lines, lineOf(us, "rows/s", m.a, rate), lineOf(best, "rows/s", m.b, rate))
-		r.Ratios = append(r.Ratios, ratioOf("rows a second", us, best, m, rate, 30, 80))
+		r.Ratios = append(r.Ratios, ratioOf(fmt.Sprintf("rows a second, batch %d", batch), us, best, m, rate, 30, 80))
 		for _, c := range []contender{us, best} {
 			if err := watched(r, c); err != nil {
 				return err

@@ -79,7 +79,7 @@ func summary(s *strings.Builder, all []*result) {
 		fmt.Fprintf(s, "\nWhere a peer is faster, or a figure is missed:\n\n- %s\n", strings.Join(slow, "\n- "))
 	}
 	if hasPlot(all) {
-		fmt.Fprintf(s, "\n![Rates of all sides, each as a share of the fastest](plots/rates.svg)\n")
+		fmt.Fprintf(s, "\n![Pictures a second of all sides](plots/rates.svg)\n")
 	}
 	s.WriteByte('\n')
 }

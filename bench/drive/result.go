@@ -167,12 +167,13 @@ func machine() string {
 	text, _ = os.ReadFile("/proc/meminfo")
 	fmt.Sscanf(string(text), "MemTotal: %f kB", &kib)
 	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
+	release, _, _ := strings.Cut(string(kernel), "-")
 	virtual := ""
 	if text, _ := os.ReadFile("/proc/cpuinfo"); strings.Contains(string(text), " hypervisor ") {
 		virtual = " of a virtual machine"
 	}
 	return fmt.Sprintf("%d cores%s, %s, %.0f GiB, %s %s, %s", runtime.NumCPU(), virtual, cpu, kib/(1<<20), runtime.GOOS,
-		strings.TrimSpace(string(kernel)), runtime.Version())
+		strings.TrimSpace(release), runtime.Version())
 }
 
 func today() string { return time.Now().UTC().Format("2006-01-02 15:04 UTC") }
