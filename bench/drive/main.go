@@ -18,7 +18,7 @@ type bench struct {
 	data, scratch  string
 	cdecode        string // the C program of the workload cost; "": there is none
 	quick, smoke   bool
-	results        string
+	results, docs  string
 	command, about string
 }
 
@@ -48,6 +48,7 @@ func main() {
 	flag.StringVar(&b.ours.name, "ours", "", "the program of bench/ours")
 	flag.StringVar(&b.cdecode, "c", "", "the program of bench/peers/picture.c")
 	flag.StringVar(&b.results, "results", "bench/results", "where results are kept")
+	flag.StringVar(&b.docs, "docs", "docs", "the folder of the page and the plots")
 	flag.Parse()
 	if err := run(b, *dir, *render, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -57,7 +58,7 @@ func main() {
 
 func run(b *bench, dir string, render bool, names []string) error {
 	if render {
-		return renderAll(b.results, "docs")
+		return renderAll(b.results, b.docs)
 	}
 	b.ours = kind{name: "penstock", argv: []string{b.ours.name}}
 	b.command = strings.TrimSpace("bench/run.sh " + strings.Join(slices.Concat(modeFlags(b), names), " "))
@@ -108,7 +109,7 @@ func run(b *bench, dir string, render bool, names []string) error {
 		fmt.Printf("%d passed, 0 failed\n", len(workloads))
 		return nil
 	}
-	return renderAll(b.results, "docs")
+	return renderAll(b.results, b.docs)
 }
 
 func (b *bench) mode() string {

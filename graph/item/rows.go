@@ -67,7 +67,7 @@ func (h *RowHasher) Hash(b *Batch) {
 		for k := range b.Columns {
 			c := &b.Columns[k]
 			n := c.RowBytes()
-			copy(h.buf[from+h.at[k]:], c.Data[i*n:(i+1)*n])
+			fold(h.buf[from+h.at[k]:], c.Data[i*n:(i+1)*n])
 		}
 		b.Rows[i].Hash = max(1, xxhash.Sum64(h.buf)) // 0 stands for "not hashed"
 	}
@@ -99,6 +99,6 @@ func (h *RowHasher) layout(b *Batch) {
 		h.fixed = append(h.fixed, head[:]...)
 		h.fixed = binary.LittleEndian.AppendUint64(h.fixed, 0) // of a text
 		h.fixed = binary.LittleEndian.AppendUint64(h.fixed, uint64(data))
-		h.fixed = append(h.fixed, make([]byte, data)...)
+		h.fixed = append(h.fixed, make([]byte, foldedLen(data))...)
 	}
 }
