@@ -137,3 +137,45 @@ func real(t *testing.T, f func(int64) (int64, error), workers int, most time.Dur
 	require.NoError(t, run.Wait())
 	return run.Snapshot()
 }
+
+// More cores are no advice where others have taken them.
+func TestCrowdedCoresAreNoAction(t *testing.T) {
+	p := calm()
+	p.decode = part{takes: always(12 * ms), workers: 2}
+	x, err := doctor.Examine(func(set []string, _ time.Duration) (graph.Snapshot, error) {
+		s := p.run(t, set)
+		for i := range s.Stages {
+			s.Stages[i].Load = graph.CPU
+		}
+		s.Environment.CoresQuota, s.CPU, s.CPUWait = 2, s.Totals.Elapsed/2, s.Totals.Elapsed
+		return s, nil
+	}, doctor.Options{})
+	require.NoError(t, err)
+	assert.Empty(t, x.Actions, x.Text())
+	assert.Contains(t, x.Text(), "3. Do other programs have the cores? yes")
+	assert.Contains(t, x.Text(), "Are the cores the limit? not known: other programs have them")
+	assert.Contains(t, x.Text(), "note: other programs had the cores")
+}
+
+// With the cores kept busy by the pipeline itself no setting is tried.
+func TestWhereTheCoresAreTheLimitNoSettingIsTried(t *testing.T) {
+	p := calm()
+	p.decode = part{takes: always(12 * ms), workers: 2}
+	x, err := doctor.Examine(func(set []string, _ time.Duration) (graph.Snapshot, error) {
+		s := p.run(t, set)
+		for i := range s.Stages {
+			s.Stages[i].Load = graph.CPU
+		}
+		s.Stages[0].Load = graph.Wait
+		s.Environment.CoresQuota, s.CPU = 2, s.Totals.Elapsed*2
+		return s, nil
+	}, doctor.Options{})
+	require.NoError(t, err)
+	require.Len(t, x.Actions, 1, x.Text())
+	assert.Equal(t, 1, x.Runs)
+	a := x.Actions[0]
+	assert.Equal(t, "decode cores", a.Stage+" "+a.Knob)
+	assert.Empty(t, a.Set)
+	assert.Contains(t, a.Text, `make "decode" cheaper, cache what it makes, or give it more cores: about 5 would do`)
+	assert.InEpsilon(t, 400, a.Predicted, 0.1, x.Text())
+}

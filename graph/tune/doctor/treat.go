@@ -55,6 +55,10 @@ func (x *exam) cores(st *graph.StageStats) bool {
 		x.step("are the cores the limit?", answer, fmt.Sprintf("%s of %s are kept busy", rate(x.now.m.p.Measured.CPU), rate(x.now.m.p.Cores)))
 		return false
 	}
+	if v.Crowded { // with the cores to itself this pipeline may have another limit
+		x.step("are the cores the limit?", "not known: other programs have them", "examine again when the machine is quiet")
+		return true
+	}
 	x.step("are the cores the limit?", "yes", evidence(v.Evidence, "cores: ", "oversubscribed: "))
 	a := Action{Stage: st.ID, Knob: "cores", Set: []string{}, Text: fmt.Sprintf("make %s cheaper, cache what it makes, or give it more cores", quote(st.ID))}
 	if next != nil && next.To != nil {
