@@ -20,7 +20,15 @@ func show(t tree, text string) cell {
 	if t.null() {
 		text = none
 	}
-	return cell{Path: t.path, Value: words.Plain(t.raw()), Text: strings.ReplaceAll(text, " us", " µs")}
+	return cell{Path: t.path, Value: exact(t.raw()), Text: strings.ReplaceAll(text, " us", " µs")}
+}
+
+// exact is a text as it is, unless there is something in it that HTML does not allow.
+func exact(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r == '\uFFFD' }) < 0 {
+		return s
+	}
+	return words.Plain(s)
 }
 
 func seconds(t tree) cell { return show(t, words.Seconds(t.value())) }

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"strings"
 
 	"github.com/penstock-go/penstock/graph/report/internal/words"
@@ -72,6 +73,9 @@ func (p *page) flow() template.HTML {
 		trim(width), trim(height), trim(width), trim(height), esc("the pipeline: "+strings.Join(text, "; ")), b.String()))
 }
 
+// trim1 is a number with one digit behind the point at most.
+func trim1(x float64) string { return trim(math.Round(x*10) / 10) }
+
 func esc(s string) string { return template.HTMLEscapeString(fine(s)) }
 
 func (p *page) box(b *strings.Builder, x *spot) {
@@ -116,7 +120,7 @@ func (p *page) edge(b *strings.Builder, from, to *spot) {
 		}
 	}
 	if q := from.s.at("queue.mean"); !q.null() && !from.s.at("buffer").null() {
-		parts = append(parts, words.Digits(q.value(), 2)+" of "+words.Count(from.s.at("buffer").whole())+" queued")
+		parts = append(parts, trim1(q.value())+" of "+words.Count(from.s.at("buffer").whole())+" queued")
 	}
 	for i, t := range []string{strings.Join(parts[:min(2, len(parts))], ", "), strings.Join(parts[min(2, len(parts)):], ", ")} {
 		fmt.Fprintf(b, `<text class="note" x="%s" y="%s">%s</text>`, trim(x1+12), trim(y1+17+float64(i)*15), esc(t))

@@ -121,7 +121,7 @@ func newPage(r tree) *page {
 	if t := p.heldTable(); len(t.Rows) > 0 {
 		p.More = append(p.More, t)
 	}
-	for _, x := range []struct{ id, caption string }{{"devices", "Devices"}, {"cache", "Caches"}, {"mix", "Mixes"}, {"decisions", "Decisions of the tuner"}} {
+	for _, x := range []struct{ id, caption string }{{"devices", "Devices"}, {"cache", "Caches"}, {"mix", "Mixes"}, {"skips", "The first samples that were left out"}, {"decisions", "Decisions of the tuner"}} {
 		if t := p.anyTable(x.id, x.caption); len(t.Rows) > 0 {
 			p.More = append(p.More, t)
 		}

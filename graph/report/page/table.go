@@ -54,8 +54,8 @@ func (p *page) stageTable() table {
 // lostTable is what did not come through; it has no rows where everything did.
 func (p *page) lostTable() table {
 	t := table{ID: "lost", Caption: "Not delivered as they came",
-		Heads: heads("<stage", "failed", "skipped", "stand-ins", "filtered", "retried", "left behind", "in flight")}
-	keys := []string{"failed", "skipped", "stand_ins", "filtered", "retried", "abandoned", "in_flight"}
+		Heads: heads("<stage", "failed", "skipped", "stand-ins", "filtered", "retried", "overdue", "left behind", "in flight")}
+	keys := []string{"failed", "skipped", "stand_ins", "filtered", "retried", "overdue", "abandoned", "in_flight"}
 	for _, s := range p.r.at("stages").list() {
 		row, any := []cell{head(s.at("id"))}, false
 		for _, k := range keys {
