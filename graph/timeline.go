@@ -63,7 +63,7 @@ func keepLines(r *Run) {
 }
 
 // sampleEvery is the least time between two samples of the process.
-const sampleEvery = 20 * time.Millisecond
+const sampleEvery = 50 * time.Millisecond
 
 // sample takes one and says when the next is due. It is called where the clock has been read anyway.
 func (l *lines) sample(now int64) (next int64) {
