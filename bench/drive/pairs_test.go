@@ -68,6 +68,20 @@ func TestASideThatDiesTellsWhy(t *testing.T) {
 	assert.ErrorContains(t, err, "peer")
 }
 
+func TestPeersThatCouldNotBeHadAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "state"), 0o755))
+	for name, text := range map[string]string{"torch": "ok\n", "dali": "no such package\n", "ffcv-registry": "no compiler\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "state", name), []byte(text), 0o644))
+	}
+	found, missing := peers(dir)
+	assert.Len(t, found, 1)
+	assert.Equal(t, "torch", found["torch"].name)
+	assert.Equal(t, "no such package", missing["dali"])
+	assert.Equal(t, "no compiler", missing["ffcv-registry"])
+	assert.Equal(t, "not installed", missing["grain"])
+}
+
 func TestIntervalOfTheMedian(t *testing.T) {
 	v := make([]float64, 20)
 	for i := range v {

@@ -205,5 +205,12 @@ func peers(dir string) (found map[string]kind, missing map[string]string) {
 			found[name] = k
 		}
 	}
+	tried, _ := os.ReadDir(filepath.Join(dir, "state"))
+	for _, f := range tried { // what was tried beside these
+		why, _ := os.ReadFile(filepath.Join(dir, "state", f.Name()))
+		if _, ok := found[f.Name()]; !ok && strings.TrimSpace(string(why)) != "ok" {
+			missing[f.Name()] = strings.TrimSpace(string(why))
+		}
+	}
 	return found, missing
 }

@@ -20,7 +20,7 @@ peer() {
   if [ $rc = 124 ]; then
     echo "could not be installed within $limit s" >"$dir/state/$name"
   elif ! said=$(eval "$check" 2>&1); then
-    echo "$said" | tail -n 1 >"$dir/state/$name"
+    { grep -h '^ *[A-Za-z]*Error: ' "$log" | tail -n 1 | sed 's,^ *,,'; echo "$said" | tail -n 1; } | paste -sd ';' >"$dir/state/$name"
   else
     echo ok >"$dir/state/$name"
   fi
