@@ -174,6 +174,23 @@ func TestPinNeedsADeviceBelow(t *testing.T) {
 	assert.ErrorContains(t, err, "no device_copy stands below it")
 }
 
+func TestPinIsLetBeWhereAPipelineIsLookedAtInPart(t *testing.T) {
+	p := graph.New("part", graph.Part())
+	port := graph.Via(graph.From(p, "load", graph.Source[int](numbers{3, 0})), "collate", graph.Stage[int, *item.Batch](batches{rows: 1, bytes: 8}))
+	out := graph.Output(graph.Via(port, "pin", cuda.Pin{}), "look")
+	run, err := p.Start(t.Context())
+	require.NoError(t, err)
+	n := 0
+	for b, err := range out.All(run) {
+		require.NoError(t, err)
+		assert.Equal(t, item.Host, b.Place, "nothing is page-locked")
+		n++
+	}
+	require.NoError(t, run.Wait())
+	assert.Equal(t, 3, n)
+	assert.Contains(t, fmt.Sprint(run.Snapshot().Warnings), "nothing is page-locked")
+}
+
 func TestDeviceCopyHasOneWorkerAndAKnownDevice(t *testing.T) {
 	p := graph.New("wrong")
 	port := graph.Via(graph.From(p, "load", graph.Source[int](numbers{3, 0})), "collate", graph.Stage[int, *item.Batch](batches{rows: 1, bytes: 8}))

@@ -210,7 +210,7 @@ func (p *Pipeline) checkSchema(n *node) {
 	if in.Place == item.Device && n.decl != nil && !isFunc(n.decl) && !traitsOf(n.decl).Device {
 		p.problem(n, "", "place", "its input %q gives batches that lie on a device, where %s cannot reach them; put it before the stage that copies them there", n.ins[0].id, n.kind)
 	}
-	if c, ok := n.decl.(BelowChecker); ok {
+	if c, ok := n.decl.(BelowChecker); ok && !p.part {
 		if err := c.CheckBelow(n.below()); err != nil {
 			p.problem(n, "", "below", "%s", err)
 		}

@@ -29,6 +29,7 @@ type Pipeline struct {
 	warmup int64
 	onSkip func(SkipNote)
 	strict bool
+	part   bool   // of a declaration that goes on below
 	within string // the folder that may be read; "": any
 
 	world   shard.World
@@ -99,6 +100,10 @@ func Batches(n int) PipelineOption { return func(p *Pipeline) { p.limit = int64(
 
 // Buffers sets where stages get recycled memory from, instead of the engine's own pool: for tests that count it.
 func Buffers(mem item.Memory) PipelineOption { return func(p *Pipeline) { p.buffers = mem } }
+
+// Part says that the pipeline is the upper part of a longer one, to be looked at alone: stages that need others below
+// them are let be, see [BelowChecker].
+func Part() PipelineOption { return func(p *Pipeline) { p.part = true } }
 
 // New begins a pipeline.
 func New(name string, opts ...PipelineOption) *Pipeline {

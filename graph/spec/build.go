@@ -143,6 +143,9 @@ func (c *builder) upto(stages []*stage, id string) registry.Port {
 // hangs below it is only decoded.
 func (c *builder) declare(set settings, stages []*stage, o Options) *graph.Pipeline {
 	opts := []graph.PipelineOption{graph.Seed(set.seed), graph.Within(c.root)}
+	if o.Upto != "" {
+		opts = append(opts, graph.Part())
+	}
 	if set.epochs == forever {
 		opts = append(opts, graph.Epochs(graph.Forever))
 	} else {
