@@ -131,7 +131,7 @@ func resumes(t *testing.T, build shaped, size int, opts []graph.PipelineOption) 
 			continue
 		}
 		head := ranked(t, build, size, 1+cut%2*7, cut, opts...)
-		tail := ranked(t, build, size, 1+cut%3, 0, append(opts, graph.Resume(through(t, head.state), false))...)
+		tail := ranked(t, build, size, 1+cut%3, 0, append(opts, graph.Resume(reread(t, head.state), false))...)
 		got := append(head.rows, tail.rows...)
 		for i := range got {
 			got[i].n = want.rows[min(i, len(want.rows)-1)].n
@@ -154,7 +154,7 @@ func TestStatesOfAResumedIterableAreThoseOfTheUnbrokenOne(t *testing.T) {
 		if j.state.Version == 0 {
 			break
 		}
-		opts = []graph.PipelineOption{graph.Resume(through(t, j.state), false)}
+		opts = []graph.PipelineOption{graph.Resume(reread(t, j.state), false)}
 	}
 	for i := range got {
 		got[i].n = want.rows[min(i, len(want.rows)-1)].n
@@ -167,7 +167,7 @@ func TestResumeOfAnIterableReadsLittleAgainWhereverItIs(t *testing.T) {
 	for _, at := range []int{1, 10, 100, 199} {
 		var read atomic.Int64
 		build := forward(records{of: []int{n / 2, n / 2}, width: 2, read: &read})
-		state := through(t, ranked(t, build, 100, 2, at).state)
+		state := reread(t, ranked(t, build, 100, 2, at).state)
 		read.Store(0)
 		ranked(t, build, 100, 1, 1, graph.Resume(state, false), graph.Epochs(1))
 		ranked(t, build, 100, 1, 0, graph.Resume(state, false), graph.Epochs(1))

@@ -66,7 +66,7 @@ func TestResumedStepsAreTheRestOfTheUnbrokenOnes(t *testing.T) {
 						continue
 					}
 					head := ranked(t, build, size, 8, cut, opts...)
-					tail := ranked(t, build, size, 1+cut%3, 0, append(opts, graph.Resume(through(t, head.state), false))...)
+					tail := ranked(t, build, size, 1+cut%3, 0, append(opts, graph.Resume(reread(t, head.state), false))...)
 					got := append(head.rows, tail.rows...)
 					for i := range got {
 						got[i].n = want.rows[i].n
