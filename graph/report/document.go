@@ -15,7 +15,7 @@ type document struct {
 	Stages        []stageDoc     `json:"stages"`
 	Epochs        []epochDoc     `json:"epochs"`
 	Mix           []mixDoc       `json:"mix"`
-	Cache         []struct{}     `json:"cache"`
+	Cache         []cacheDoc     `json:"cache"`
 	Devices       []deviceDoc    `json:"devices"`
 	Verdict       verdictDoc     `json:"verdict"`
 	Memory        memoryDoc      `json:"memory"`
@@ -182,7 +182,7 @@ type epochDoc struct {
 	EdgeGap    *float64        `json:"edge_gap_seconds"`
 	Digest     *string         `json:"digest"`
 	Stages     []epochStageDoc `json:"stages"`
-	Cache      []struct{}      `json:"cache"`
+	Cache      []cacheEpochDoc `json:"cache"`
 	PeakRSS    *int64          `json:"peak_rss_bytes"`
 	Goroutines *int            `json:"goroutines"`
 }

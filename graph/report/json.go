@@ -21,7 +21,7 @@ func JSON(s graph.Snapshot) ([]byte, error) {
 		Environment: environmentOf(s.Environment),
 		Spec:        specOf(s.Spec), Totals: totalsOf(&s), Sink: sinkOf(s.Sink), Blame: blameOf(s.Blame),
 		Stages: stagesOf(s.Stages), Epochs: epochsOf(&s),
-		Mix: mixOf(s.Mix), Cache: []struct{}{}, Devices: devicesOf(&s), Decisions: []struct{}{},
+		Mix: mixOf(s.Mix), Cache: cachesOf(s.Caches), Devices: devicesOf(&s), Decisions: []struct{}{},
 		Skips:   skipsOf(s.Skips),
 		Verdict: verdictOf(j.v), Memory: memoryOf(s.Memory), Timeline: timelineOf(s.Timeline, s.Memory.BytesKnown), Digest: s.Digest,
 		GCPause: s.GCPause.Seconds(), Warnings: warnings(&s),
@@ -169,7 +169,7 @@ func epochsOf(s *graph.Snapshot) []epochDoc {
 	docs := make([]epochDoc, 0, len(s.Epochs))
 	for _, e := range s.Epochs {
 		d := epochDoc{Epoch: e.Epoch, Samples: e.Samples, Batches: e.Batches, Seconds: e.Elapsed.Seconds(),
-			EdgeGap: inSeconds(e.EdgeGap), Digest: e.Digest, Stages: []epochStageDoc{}, Cache: []struct{}{},
+			EdgeGap: inSeconds(e.EdgeGap), Digest: e.Digest, Stages: []epochStageDoc{}, Cache: cacheEpochsOf(e.Caches),
 			PeakRSS: positive(e.PeakRSS), Goroutines: positive(e.Goroutines)}
 		for i := range s.Stages { // in order of declaration, as everywhere
 			if n, ok := e.ItemsIn[s.Stages[i].ID]; ok {

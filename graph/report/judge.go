@@ -109,7 +109,7 @@ func newJudge(s graph.Snapshot) *judge {
 	if j.v.Crowded && (j.v.Starved || !j.v.Measured) && j.delivered() > 0 {
 		said = j.crowd() + said + " Run it again when the machine is quiet."
 	}
-	j.v.Sentence = j.opening() + said + j.outside()
+	j.v.Sentence = j.opening() + said + j.cold() + j.outside()
 	j.remarks()
 	return j
 }

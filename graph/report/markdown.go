@@ -46,7 +46,7 @@ func Markdown(s graph.Snapshot) string {
 		items = append(items, line)
 	}
 	j.list(&b, "What finished items waited behind", items)
-	for _, part := range []string{j.lost(), j.again(), j.devices(), j.memory()} {
+	for _, part := range []string{j.lost(), j.again(), j.devices(), j.caches(), j.memory()} {
 		if part != "" {
 			b.WriteString("\n" + escape(part))
 		}
