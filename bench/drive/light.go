@@ -176,6 +176,7 @@ func paths(b *bench, r *result) error {
 		if err != nil {
 			return err
 		}
+		r.saw([]pass{p})
 		l := lineOf(c, "paths/s", []pass{p}, rate)
 		l.PSS, at[w] = p.pss/1e6, p.pss
 		r.Lines = append(r.Lines, l)
@@ -198,6 +199,7 @@ func paths(b *bench, r *result) error {
 		if err != nil {
 			return err
 		}
+		r.saw([]pass{p})
 		l := lineOf(c, "paths/s", []pass{p}, rate)
 		l.PSS = p.pss / 1e6
 		r.Lines = append(r.Lines, l)
