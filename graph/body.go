@@ -49,7 +49,7 @@ func workerOf[A, B any](b *builder, s *stageRun, hin *hooks[A], hout *hooks[B], 
 		w.one = w.chooseOne
 	case t.Emit != nil:
 		if b.resume != nil {
-			w.seen = b.seen
+			w.seen = b.seenAt(s.n)
 		}
 		w.emitting(t.Emit)
 		w.one = w.emitOne

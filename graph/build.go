@@ -178,6 +178,17 @@ func (p *Pipeline) checkEffect(n *node) {
 	if n.role != stageRole && n.role != sourceRole {
 		return
 	}
+	if s, ok := n.decl.(interface{ Serial() bool }); ok && s.Serial() {
+		for _, key := range []string{"window", "order", "on_error", "retry", "timeout"} {
+			if o.set[key] {
+				p.hint(n, key, "no_effect", "%s has no effect: one goroutine moves the items on, and nothing can fail", key)
+			}
+		}
+		if o.workers > 1 {
+			p.hint(n, "workers", "no_effect", "workers has no effect: one goroutine moves the items on")
+		}
+		return
+	}
 	if o.workers == 1 && o.window > 0 {
 		p.hint(n, "window", "no_effect", "window has no effect with one worker")
 	}

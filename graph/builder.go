@@ -47,6 +47,8 @@ type stageRun struct {
 	more     func(slabs int)
 	slabs    func() int
 	slabbed  bool  // its outputs hold slabs
+	block    int   // items that it hands on in another order, at once; 0: it does not
+	reread   int64 // of a block that is read again
 	supply   Slabs // of a group's memory; nil: the engine's
 	devices  func() DeviceStats
 	source   int // number of a source
@@ -186,7 +188,7 @@ func (b *builder) hashes(n *node) bool {
 		return false
 	}
 	next := b.last(n).next
-	for next != nil && next.role == mergeRole {
+	for next != nil && (next.role == mergeRole || b.stages[next.no].block > 0) {
 		next = next.next
 	}
 	return next != nil && (next.role == sinkRole || b.stages[next.no].isGroup)

@@ -1,8 +1,10 @@
 package graph_test
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -271,4 +273,51 @@ func TestSlowInputOfAMixIsBlamed(t *testing.T) {
 		require.Equal(t, s.Sink.Wait, all)
 		require.Greater(t, late, all*9/10)
 	})
+}
+
+// swapped hands blocks on in an order that depends on the epoch and the block.
+type swapped struct{ Size int }
+
+func (s swapped) Holds() int64 { return int64(s.Size) }
+
+func (s swapped) Open(context.Context, *graph.Env) (graph.Transform[*item.Sample, *item.Sample], error) {
+	return graph.Transform[*item.Sample, *item.Sample]{Block: &graph.Block{Size: s.Size, Order: func(epoch, number int64, n int) func(int) int {
+		perm := rand.New(rand.NewPCG(uint64(epoch), uint64(number))).Perm(n)
+		return func(i int) int { return perm[i] }
+	}}}, nil
+}
+
+func init() {
+	block := func(size int) graph.Stage[*item.Sample, *item.Sample] { return swapped{size} }
+	mixedCuts["block"] = func(p *graph.Pipeline, w graph.Option) graph.Port[*item.Sample] {
+		return graph.Via(graph.From(p, "read", samples{17, "a"}.source(), w, graph.Sampler(rotated{5})), "block", block(5))
+	}
+	mixedCuts["block_whole"] = func(p *graph.Pipeline, w graph.Option) graph.Port[*item.Sample] {
+		src := graph.From(p, "read", samples{12, "a"}.source(), w)
+		return graph.Via(graph.Via(src, "two", block(4)), "one", block(100))
+	}
+	mixedCuts["block_flat"] = func(p *graph.Pipeline, w graph.Option) graph.Port[*item.Sample] { // flat-maps and filters on both sides
+		src := graph.From(p, "read", samples{9, "a"}.source(), w, graph.Sampler(rotated{2}))
+		more := graph.Via(src, "more", graph.FlatMap(copies(func(n int64) int64 { return n % 3 })), w)
+		mixed := graph.Via(more, "block", block(4))
+		some := graph.Via(mixed, "some", graph.Filter(func(s *item.Sample) (bool, error) { return s.Get("n").Int() != 2, nil }), w)
+		return graph.Via(some, "most", graph.FlatMap(copies(func(n int64) int64 { return n })), w)
+	}
+	mixedCuts["block_mix"] = func(p *graph.Pipeline, w graph.Option) graph.Port[*item.Sample] {
+		a := graph.Via(graph.From(p, "a", samples{11, "a"}.source(), w), "sa", block(4))
+		b := graph.Via(graph.From(p, "b", samples{5, "b"}.source(), w), "sb", block(3))
+		ab := graph.Mix(p, "ab", []graph.Port[*item.Sample]{a, b}, graph.Mixing{Weights: []float64{2, 1}, Stop: graph.StopRepeat})
+		return graph.Via(ab, "sab", block(6))
+	}
+	mixedCuts["block_merge"] = func(p *graph.Pipeline, w graph.Option) graph.Port[*item.Sample] {
+		a, b := graph.From(p, "a", samples{11, "a"}.source(), w), graph.From(p, "b", samples{5, "b"}.source(), w)
+		return graph.Via(graph.Merge(p, "ab", []graph.Port[*item.Sample]{a, b}), "sab", block(6))
+	}
+	mixedCuts["merge_late"] = func(p *graph.Pipeline, w graph.Option) graph.Port[*item.Sample] { // of an epoch the inner one begins after a cut
+		a, b, c := graph.From(p, "a", samples{5, "a"}.source(), w), graph.From(p, "b", samples{4, "b"}.source(), w), graph.From(p, "c", samples{9, "c"}.source(), w)
+		return graph.Merge(p, "all", []graph.Port[*item.Sample]{c, graph.Merge(p, "ab", []graph.Port[*item.Sample]{a, b})})
+	}
+	for name, f := range mixedCuts {
+		cuts[name] = f
+	}
 }

@@ -56,6 +56,8 @@ func (g *network) flow(s *step, sources *int) flow {
 		return mergeFlow(ins)
 	case "mix":
 		return g.mixFlow(s, ins)
+	case "block":
+		return s.blockFlow(ins[0])
 	case "bags", "lists":
 		return g.groupFlow(s, ins[0])
 	}
@@ -208,6 +210,48 @@ func (g *network) mixFlow(s *step, ins []flow) flow {
 				}
 			}
 		}
+	}
+}
+
+// blockFlow permutes blocks of entries of one epoch.
+func (s *step) blockFlow(in flow) flow {
+	var rows, ready []entry
+	epoch, number := int64(-1), int64(0)
+	over, failed := false, false
+	flush := func() {
+		if len(rows) == 0 {
+			return
+		}
+		if rows[0].pos.Epoch != epoch {
+			epoch, number = rows[0].pos.Epoch, 0
+		}
+		for _, i := range s.perm(epoch, number, len(rows)) {
+			ready = append(ready, rows[i])
+		}
+		rows, number = nil, number+1
+	}
+	return func() (entry, bool, bool) {
+		for len(ready) == 0 {
+			if over {
+				return entry{}, false, failed
+			}
+			e, ok, bad := in()
+			if !ok {
+				if over, failed = true, bad; !bad {
+					flush()
+				}
+				continue
+			}
+			if len(rows) > 0 && rows[0].pos.Epoch != e.pos.Epoch {
+				flush()
+			}
+			if rows = append(rows, e); len(rows) == s.n {
+				flush()
+			}
+		}
+		e := ready[0]
+		ready = ready[1:]
+		return e, true, false
 	}
 }
 

@@ -81,7 +81,7 @@ func scramble(z uint64, salts ...uint64) uint64 {
 
 // step is one stage of a random graph.
 type step struct {
-	op    string // source, map, filter, fan, bags, lists, merge, mix, cache
+	op    string // source, map, filter, fan, bags, lists, merge, mix, block, cache
 	id    string
 	salt  uint64
 	ins   []*step
@@ -176,7 +176,7 @@ func makeNetwork(seed uint64) *network {
 			sleep: sleeps[r.IntN(len(sleeps))], wild: r.IntN(3) == 0, open: r.IntN(3) == 0,
 		}
 		g.steps = append(g.steps, s)
-		if op == "merge" || op == "mix" {
+		if op == "merge" || op == "mix" || op == "block" {
 			return s
 		}
 		s.rand = r.IntN(2) == 0
@@ -195,8 +195,8 @@ func makeNetwork(seed uint64) *network {
 			s.n = []int{1, 2, 5, 17, 40, 80}[r.IntN(6)]
 			return s
 		}
-		switch r.IntN(10) {
-		case 0, 9:
+		switch r.IntN(11) {
+		case 0, 10:
 			if short := r.IntN(3) == 0; depth > 1 || short {
 				if short { // sources, that it may go through again
 					depth = 2
@@ -223,6 +223,10 @@ func makeNetwork(seed uint64) *network {
 			return s
 		case 5:
 			return add("fan", grow(depth-1))
+		case 8:
+			s := add("block", grow(depth-1))
+			s.n = []int{1, 2, 3, 8, 200}[r.IntN(5)]
+			return s
 		case 6:
 			s := add("lists", grow(depth-1))
 			s.n = []int{1, 2, 3, 8, 200}[r.IntN(5)]
@@ -398,6 +402,8 @@ func (g *network) port(p *graph.Pipeline, s *step, k *knobs, l *ledger) graph.Po
 		return graph.From(p, s.id, tokenSource{s, l}, o...)
 	case "merge":
 		return graph.Merge(p, s.id, ins)
+	case "block":
+		return graph.Via(ins[0], s.id, graph.Stage[*token, *token](tokenBlocks{s}), o...)
 	case "mix":
 		return graph.Mix(p, s.id, ins, s.mix)
 	case "cache":
@@ -469,6 +475,23 @@ func (g *network) port(p *graph.Pipeline, s *step, k *knobs, l *ledger) graph.Po
 			}}}), k.options(un, true)...)
 	}
 	panic(s.op)
+}
+
+// tokenBlocks hands blocks of tokens on, permuted.
+type tokenBlocks struct{ s *step }
+
+func (t tokenBlocks) Kind() string { return "block" }
+func (t tokenBlocks) Holds() int64 { return int64(t.s.n) }
+
+func (t tokenBlocks) Open(context.Context, *graph.Env) (graph.Transform[*token, *token], error) {
+	return graph.Transform[*token, *token]{Block: &graph.Block{Size: t.s.n, Order: func(epoch, number int64, n int) func(int) int {
+		perm := t.s.perm(epoch, number, n)
+		return func(i int) int { return perm[i] }
+	}}}, nil
+}
+
+func (s *step) perm(epoch, number int64, n int) []int {
+	return rand.New(rand.NewPCG(s.salt, uint64(epoch)<<32|uint64(number))).Perm(n)
 }
 
 // group copies ids into recycled bags. With skip a failing row gets a stand-in.

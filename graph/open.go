@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -30,7 +31,7 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 	o := &s.n.opts
 	cfg := edge.Config{
 		Buffer: o.buffer, Window: o.window, Producers: s.workers, Consumers: 1,
-		Ordered: o.order != CompletionOrder || s.n.cacheBelow() != nil, Slabs: s.slabbed,
+		Ordered: o.order != CompletionOrder || s.n.cacheBelow() != nil, Slabs: s.slabbed, Least: s.block,
 	}
 	if s.cache {
 		cfg.Producers += b.stages[b.sourceOf(s.n).no].workers
@@ -118,13 +119,25 @@ func openStage[A, B any](b *builder, n *node, st Stage[A, B]) error {
 	b.closes(s, tr.Close)
 	s.drops = tr.Choose != nil || tr.Emit != nil
 	if h, ok := n.decl.(interface{ Holds() int64 }); ok {
-		b.holds(n, int(h.Holds()), int(h.Holds()))
+		least := int(h.Holds())
+		most := least
+		if tr.Block != nil {
+			most *= 2 // one block leaves while the next is gathered
+		}
+		b.holds(n, least, most)
 	}
 	if tr.Group != nil {
 		return openGroup(b, s, tr.Group)
 	}
 	if tr.Cache != nil {
 		return openCache(b, s, tr.Cache)
+	}
+	if tr.Block != nil {
+		in, ok := any(inputEdge[A](b, n.ins[0])).(*edge.Edge[B])
+		if !ok {
+			return b.wrapOpen(s, -1, "open", errors.New("a stage that hands blocks on makes what it takes"))
+		}
+		return openBlock(b, s, in, tr.Block)
 	}
 	if tr.Slabs != nil {
 		b.offer(n, tr.Slabs)

@@ -146,7 +146,7 @@ func (g *network) same(t *testing.T, want []entry, werr bool, o outcome, what st
 // groups says that what comes out depends on where the input ends, not only how much.
 func (g *network) groups() bool {
 	for _, s := range g.steps {
-		if s.op == "merge" || s.op == "mix" || s.op == "bags" || s.op == "lists" {
+		if s.op == "merge" || s.op == "block" || s.op == "mix" || s.op == "bags" || s.op == "lists" {
 			return true
 		}
 	}

@@ -111,6 +111,9 @@ func (b *builder) plan() error {
 // share passes a number of deliveries on to the sources, as the items of each that they are made of.
 func (b *builder) share(n *node, q quota) {
 	s := b.stages[n.no]
+	if s.block > 0 {
+		q.first += s.reread
+	}
 	if s.isGroup {
 		q.each, q.first = q.each*int64(s.size), q.first*int64(s.size)
 	}
@@ -207,7 +210,7 @@ func (b *builder) rowsOf(loose *stageRun) int64 {
 	rows := int64(1)
 	for _, s := range b.stages {
 		switch {
-		case s.n.mixes(), s.iterable: // what was taken does not follow from what another rank took
+		case s.n.mixes(), s.iterable, s.block > 0: // what was taken does not follow from what another rank took
 			return -1
 		case s.n.role == mergeRole && p.uneven == Keep && p.steps == 0: // an input may end earlier on one rank
 			return -1

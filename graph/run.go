@@ -153,15 +153,15 @@ func (p *Pipeline) memoryLimit() int64 {
 	return 0
 }
 
-// hold is how many items some stage keeps while it waits for more.
+// hold is how many items all stages together keep while they wait for more.
 func (p *Pipeline) hold() int64 {
-	n := int64(1)
+	n := int64(0)
 	for _, m := range p.nodes {
 		if h, ok := m.decl.(interface{ Holds() int64 }); ok {
-			n = max(n, h.Holds())
+			n += h.Holds()
 		}
 	}
-	return n
+	return max(1, n)
 }
 
 func (r *Run) warn(line string) {

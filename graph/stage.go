@@ -43,7 +43,7 @@ type Stage[A, B any] interface {
 	Open(ctx context.Context, env *Env) (Transform[A, B], error)
 }
 
-// Transform is a running stage: exactly one of Map, Choose, Emit, Group and Cache is set. Its functions are called by all
+// Transform is a running stage: exactly one of Map, Choose, Emit, Group, Block and Cache is set. Its functions are called by all
 // workers of the stage at once. They own the input: they return it, store it in the output, or release it. When they
 // return an error the input stays with the engine, which names it and releases it.
 type Transform[A, B any] struct {
@@ -57,6 +57,8 @@ type Transform[A, B any] struct {
 	Group *Group[A, B]
 	// Cache keeps what each index of the source made. The declaration is a [Cacher].
 	Cache *Cache[B]
+	// Block hands the inputs themselves on, in another order.
+	Block *Block
 
 	// NewWorker, if set, makes the functions of one worker, which has resources of its own: a database handle,
 	// scratch memory. The engine calls it when the worker starts and closes what it made.
@@ -96,6 +98,16 @@ type Group[A, B any] struct {
 	Done func(out B, n int, number int64, meta []item.Row, free func()) B
 	// Fresh makes a new output each time instead of recycling; Done then calls free itself.
 	Fresh bool
+}
+
+// Block is the running part of a stage that hands items on in another order: it gathers Size consecutive ones of one
+// epoch, the last time in an epoch fewer, and gives them out permuted. Items keep their positions. One goroutine does it,
+// whatever the workers. The declaration tells Size by a method Holds as well, for the byte budget.
+type Block struct {
+	Size int
+	// Order gives the order of a block, counted from 0 in each epoch, of n items: output i is item order(i) of the block.
+	// It must depend on nothing else.
+	Order func(epoch, number int64, n int) (order func(i int) int)
 }
 
 // Sink declares where items end.

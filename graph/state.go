@@ -24,6 +24,8 @@ type State struct {
 	Digest   StateDigest   `json:"digest"`
 	Sources  []SourceState `json:"sources"`
 	Mixes    []MixState    `json:"mixes,omitempty"`
+	Blocks   []BlockState  `json:"blocks,omitempty"`
+	Open     *OpenState    `json:"open,omitempty"`
 }
 
 // StateDigest is the digest so far, of the epoch and of the epochs before it, as hexadecimal numbers; empty where there
@@ -285,8 +287,8 @@ func (o *typedOutlet[T]) state() State {
 		}
 		x.Base = src.base(m.epoch)
 		switch {
-		case p.Epoch != m.epoch:
-			x.Place = x.Base
+		case p.Epoch != m.epoch: // a merge above begins the epoch with its first input
+			x.Place, x.Order = x.Base, 0
 		case o.r.rows >= 0 && o.r.p.world.Size() > 1:
 			x.Place = src.after(p.Epoch, p.Place, o.r.rows)
 		case p.Child != "":

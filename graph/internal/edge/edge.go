@@ -20,6 +20,7 @@ type Config struct {
 	Buffer, Window       int
 	Producers, Consumers int
 	Ordered              bool
+	Least                int  // an auto buffer holds at least so many
 	Slabs                bool // the items hold slabs: auto follows their number, see Widen, and not k
 }
 
@@ -100,6 +101,9 @@ func New[T any](cfg Config, drop func(*Cell[T])) *Edge[T] {
 	return e
 }
 
+// Alone says that one worker alone takes from the edge, whatever was thought when it was made.
+func (e *Edge[T]) Alone() { e.cfg.Consumers = 1 }
+
 // Upstream sets what cuts the producing stage off when the consumer wants no more.
 func (e *Edge[T]) Upstream(cut func()) { e.cut = cut }
 
@@ -117,9 +121,9 @@ func (e *Edge[T]) room() int {
 		return e.cfg.Buffer
 	}
 	if e.cfg.Slabs {
-		return max(2*e.cfg.Producers, e.wide)
+		return max(2*e.cfg.Producers, e.wide, e.cfg.Least)
 	}
-	return max(2*e.cfg.Producers, 4*e.kp)
+	return max(2*e.cfg.Producers, 4*e.kp, e.cfg.Least)
 }
 
 func (e *Edge[T]) window() int {
