@@ -184,9 +184,6 @@ func (p *Pipeline) checkEffect(n *node) {
 				p.hint(n, key, "no_effect", "%s has no effect: one goroutine moves the items on, and nothing can fail", key)
 			}
 		}
-		if o.workers > 1 {
-			p.hint(n, "workers", "no_effect", "workers has no effect: one goroutine moves the items on")
-		}
 		return
 	}
 	if o.workers == 1 && o.window > 0 {

@@ -112,14 +112,15 @@ func TestShuffleOfNothingIsRefused(t *testing.T) {
 	out := graph.Via(graph.From(p, "read", numbers{N: 3}), "shuffle", stages.Shuffle[int]{Size: -1}, graph.Workers(4), graph.OnError(graph.Skip))
 	graph.Output(out, "out")
 	require.ErrorContains(t, p.Build(), "size must be")
+	require.ErrorContains(t, p.Build(), "it has one worker")
 	var hints []string
 	for _, x := range p.Problems() {
 		if x.Warn {
 			hints = append(hints, x.Msg)
 		}
 	}
-	require.Len(t, hints, 2)
-	require.Contains(t, hints[1], "workers has no effect")
+	require.Len(t, hints, 1)
+	require.Contains(t, hints[0], "on_error has no effect")
 }
 
 // Whoever comes into which row of a block is a matter of chance: over many seeds each item is first equally often.
