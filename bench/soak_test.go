@@ -43,11 +43,12 @@ func makeSoakPictures() (all soakPictures) {
 	return all
 }
 
-// Len is that of an epoch.
-func (s soakPictures) Len() int64 { return soakEpoch }
+// Open makes a source of pictures of which some are cut short and some come late.
+func (s soakPictures) Open(context.Context, *graph.Env) (graph.Reader[sample], error) {
+	return graph.Reader[sample]{Len: soakEpoch, At: s.at}, nil
+}
 
-// At is a picture, the end of one, or one that comes late.
-func (s soakPictures) At(ctx context.Context, i int64) (sample, error) {
+func (s soakPictures) at(c *graph.Call, i int64) (sample, error) {
 	data := s[i%100]
 	switch i / 100 % 100 {
 	case i % 100: // one of a hundred
@@ -55,11 +56,11 @@ func (s soakPictures) At(ctx context.Context, i int64) (sample, error) {
 	case (i + 50) % 100:
 		select {
 		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		case <-c.Context().Done():
+			return nil, c.Context().Err()
 		}
 	}
-	buf := item.Heap.Take(len(data))
+	buf := c.Buffer(len(data))
 	copy(buf.Data, data)
 	out := item.NewSample(strconv.FormatInt(i, 10))
 	out.Set("image", item.Bytes(buf))
@@ -72,7 +73,7 @@ func soakChild(arg string) {
 	must(err)
 	pictures := makeSoakPictures()
 	p := graph.New("soak", graph.Epochs(graph.Forever), graph.WithBudget(graph.Budget{Memory: soakBudget}))
-	read := graph.From(p, "read", sources.Map[sample](pictures), graph.Sampler(sources.Shuffled{}), graph.Workers(8))
+	read := graph.From(p, "read", pictures, graph.Sampler(sources.Shuffled{}), graph.Workers(8))
 	pics := graph.Via[sample, sample](read, "decode", stages.DecodeImage{}, graph.OnError(graph.Skip))
 	crop := graph.Via[sample, sample](pics, "crop", stages.RandomResizedCrop{Size: 224})
 	norm := graph.Via[sample, sample](crop, "normalize", stages.Normalize{})
