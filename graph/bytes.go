@@ -98,6 +98,39 @@ func (b *byteBook) sized(x *edge.Ext, size int64) {
 	}
 }
 
+// bind ties the shares of several items together, for an output that keeps them: they are given back with it. What comes
+// of the output and grows beyond them is counted with the first.
+func (b *byteBook) bind(parts []*edge.Ext) (*edge.Hold, int64) {
+	h := b.holds.Get().(*edge.Hold)
+	var all []*edge.Ext
+	var bytes, live int64
+	var last *edge.Hold // siblings share one
+	for _, x := range parts {
+		if x == nil || x.Hold == nil {
+			(&edge.Tag{Ext: x}).End()
+			continue
+		}
+		if all = append(all, x); x.Hold != last {
+			bytes, last = bytes+x.Hold.Bytes.Load(), x.Hold
+		}
+		live += x.Size
+	}
+	h.Bytes.Store(bytes)
+	h.Live.Store(live)
+	h.Source = 0
+	h.Users.Store(1)
+	h.Free = func(h *edge.Hold) {
+		for i, x := range all {
+			if i == 0 {
+				x.Hold.Bytes.Add(h.Bytes.Load() - bytes)
+			}
+			(&edge.Tag{Ext: x}).End()
+		}
+		b.holds.Put(h)
+	}
+	return h, live
+}
+
 // gate admits the outputs of one source.
 type gate[T any] struct {
 	book *byteBook

@@ -68,6 +68,9 @@ func (c collect[T]) Check() error {
 	return nil
 }
 
+// gathers says that a list keeps as many items.
+func (c collect[T]) gathers() int64 { return int64(c.Size) }
+
 func (c collect[T]) Open(context.Context, *Env) (Transform[T, []T], error) {
 	var undo func([]T, int)
 	if release := hooksOf[T](nil).release; release != nil {
@@ -76,6 +79,7 @@ func (c collect[T]) Open(context.Context, *Env) (Transform[T, []T], error) {
 	return Transform[T, []T]{Group: &Group[T, []T]{
 		Size:  c.Size,
 		Fresh: true,
+		Keeps: true,
 		Slab:  func() ([]T, error) { return make([]T, c.Size), nil },
 		Row:   func(_ *Call, out []T, row int, in T) error { out[row] = in; return nil },
 		Fill:  func(out []T, to, from int) { out[to] = out[from] },

@@ -28,6 +28,7 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 	e := &engine.Group[A, B, item.Row]{
 		Meter: s.m, Workers: s.workers, In: in, Out: out,
 		Size: g.Size, DropLast: g.DropLast, Skip: s.n.skips(), Fresh: g.Fresh,
+		Keeps: g.Keeps && h.bytes != nil, Bind: b.run.bytes.bind,
 		Slabs: b.slabsAfter(s.n),
 		First: func(c *edge.Cell[A]) error {
 			if g.First == nil {

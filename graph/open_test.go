@@ -25,7 +25,6 @@ func TestBatchesEndsARunWithAnOutput(t *testing.T) {
 }
 
 func TestListsCountForTheByteBudget(t *testing.T) {
-	t.Skip("Collect gives an item's bytes back when its row is set, though the list still holds the item")
 	synctest.Test(t, func(t *testing.T) {
 		l := &ledger{}
 		p := graph.New("lists", graph.WithBudget(graph.Budget{Memory: 4000}))

@@ -153,15 +153,27 @@ func (p *Pipeline) memoryLimit() int64 {
 	return 0
 }
 
-// hold is how many items all stages together keep while they wait for more.
+// hold is how many items of one source the stages may keep while they wait for more: those must pass, whatever they
+// take of the byte budget.
 func (p *Pipeline) hold() int64 {
-	n := int64(0)
-	for _, m := range p.nodes {
-		if h, ok := m.decl.(interface{ Holds() int64 }); ok {
-			n += h.Holds()
+	most := int64(1)
+	for _, src := range p.nodes {
+		if src.role != sourceRole {
+			continue
 		}
+		n, each := int64(0), int64(1) // items of the source in one item here
+		for m := src; m != nil && each < 1<<31; m = m.next {
+			if h, ok := m.decl.(interface{ Holds() int64 }); ok {
+				n += h.Holds() * each
+			}
+			if g, ok := m.decl.(interface{ gathers() int64 }); ok {
+				each *= g.gathers()
+				n += each
+			}
+		}
+		most = max(most, n)
 	}
-	return max(1, n)
+	return most
 }
 
 func (r *Run) warn(line string) {

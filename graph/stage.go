@@ -98,6 +98,9 @@ type Group[A, B any] struct {
 	Done func(out B, n int, number int64, meta []item.Row, free func()) B
 	// Fresh makes a new output each time instead of recycling; Done then calls free itself.
 	Fresh bool
+	// Keeps says that the inputs themselves live on in the output: what they take of the byte budget is given back when
+	// the output is released, not when their row is filled.
+	Keeps bool
 }
 
 // Block is the running part of a stage that hands items on in another order: it gathers Size consecutive ones of one

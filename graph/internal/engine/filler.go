@@ -92,7 +92,11 @@ func (w *filler[A, B, M]) rows(cells []edge.Cell[A], at grant[B, M], err error) 
 			if c.Flags&edge.Padding != 0 {
 				at.s.padded.Add(1)
 			}
-			c.End()
+			if g.Keeps {
+				at.s.parts[row] = c.Ext
+			} else {
+				c.End()
+			}
 			at.s.filled[row] = true
 			done++
 		case left:
@@ -168,6 +172,10 @@ func (w *filler[A, B, M]) complete(o *slab[B, M]) {
 		c := edge.Cell[B]{Tag: o.last}
 		c.Trail, c.Ext, c.Flags = o.trail, edge.NewExt(), 0
 		c.Ext.Count, c.Ext.Padded, c.Ext.Child = int(good), int(o.padded.Load()), o.child
+		if g.Keeps {
+			c.Ext.Hold, c.Ext.Size = g.Bind(o.parts[:o.n])
+			clear(o.parts)
+		}
 		c.V = g.Done(o.v, o.n, o.number, o.meta[:o.n], o.free)
 		p.Cells = append(p.Cells, c)
 	}

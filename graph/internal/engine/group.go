@@ -36,6 +36,10 @@ type Group[A, B, M any] struct {
 	Done func(out B, n int, number int64, meta []M, free func()) B
 	// Fresh: outputs are not used again; each gets memory of its own.
 	Fresh bool
+	// Keeps: the inputs live on in the output. Bind ties what they take of the byte budget together; it returns how much
+	// they hold now, too.
+	Keeps bool
+	Bind  func(parts []*edge.Ext) (*edge.Hold, int64)
 	Meta  func(c *edge.Cell[A], old M) M // of a row; old is the place's last value, for its memory
 	// StandIn marks a row that copies another.
 	StandIn func(to, from *M)

@@ -47,6 +47,7 @@ type slab[B, M any] struct {
 	left    atomic.Int64 // rows still to be filled
 	bad     []bool       // rows without a sample of their own
 	filled  []bool
+	parts   []*edge.Ext // of the rows, where the output keeps them
 	nbad    atomic.Int64
 	padded  atomic.Int64 // of the rows that are filled
 	meta    []M
@@ -87,6 +88,9 @@ func (g *Group[A, B, M]) begin(epoch int32) *slab[B, M] {
 	case s.made < g.Slabs+s.extra:
 		s.made++
 		o = &slab[B, M]{bad: make([]bool, g.Size), filled: make([]bool, g.Size), meta: make([]M, g.Size)}
+		if g.Keeps {
+			o.parts = make([]*edge.Ext, g.Size)
+		}
 		o.free = func() { g.back(o) }
 		if s.fitted && !g.Fresh {
 			o.made = true
@@ -177,6 +181,10 @@ func (g *Group[A, B, M]) undo(o *slab[B, M]) {
 	for row := range o.filled[:o.n] {
 		if o.filled[row] && g.Undo != nil {
 			g.Undo(o.v, row)
+		}
+		if g.Keeps {
+			(&edge.Tag{Ext: o.parts[row]}).End()
+			o.parts[row] = nil
 		}
 		o.filled[row] = false
 	}
