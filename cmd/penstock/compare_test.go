@@ -154,7 +154,9 @@ func setsOf(t *testing.T, spec, set string) (alarms []string, text string) {
 	}
 	r := penstock(t, append(args, "--format=json")...)
 	require.Equal(t, exitDone, r.code, r.err)
-	var c struct{ Figures []struct{ Path, Standing string } }
+	var c struct {
+		Figures []struct{ Path, Standing string }
+	}
 	require.NoError(t, json.Unmarshal([]byte(r.out), &c))
 	for _, f := range c.Figures {
 		if f.Standing == "worse" || f.Standing == "better" || f.Standing == "changed" {
