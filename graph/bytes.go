@@ -9,6 +9,7 @@ import (
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
 	"github.com/penstock-go/penstock/graph/internal/engine"
+	"github.com/penstock-go/penstock/graph/internal/pool"
 )
 
 // byteBook keeps a run's byte budget.
@@ -19,6 +20,7 @@ type byteBook struct {
 	known atomic.Bool
 	held  atomic.Int64 // slabs
 	holds sync.Pool
+	kept  *pool.Memory // recycled buffers; nil: somebody else's
 	warn  func(string)
 }
 
@@ -48,7 +50,7 @@ func (b *byteBook) slabs(each int64, n, least int) (int, error) {
 		}
 	}
 	b.held.Add(each * int64(n))
-	b.admit.Shrink(each * int64(n))
+	b.shrink(each * int64(n))
 	return n, nil
 }
 
@@ -64,8 +66,17 @@ func (b *byteBook) reserve(n int64) bool {
 	if b.limit > 0 && b.admit.Limit()-n < b.limit/2 {
 		return false
 	}
-	b.admit.Shrink(n)
+	b.shrink(n)
 	return true
+}
+
+// shrink takes memory that is held for good off what items may take, and off what is kept to be used again: all of it
+// together is the budget.
+func (b *byteBook) shrink(n int64) {
+	b.admit.Shrink(n)
+	if b.kept != nil {
+		b.kept.Shrink(n)
+	}
 }
 
 func sizeText(n int64) string {

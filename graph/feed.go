@@ -78,19 +78,19 @@ func (f *feed) next(buf []edge.Cell[struct{}], k int) ([]edge.Cell[struct{}], bo
 		return buf, true
 	}
 	n := min(int64(k), max(1, left/f.workers), left)
-	base, all := f.baseOf(f.epoch), f.places.Len(f.epoch)
-	for i := range n {
-		t := edge.Tag{Place: base + f.world.Place(f.number+i), Epoch: int32(f.epoch), Source: f.source}
-		if t.Place >= all && f.again == nil {
-			t.Flags |= edge.Padding
+	all, step := f.places.Len(f.epoch), f.world.Size()
+	t := edge.Tag{Place: f.baseOf(f.epoch) + f.world.Place(f.number), Epoch: int32(f.epoch), Source: f.source}
+	f.number += n
+	for ; n > 0; n, t.Place = n-1, t.Place+step {
+		if t.Flags, t.Ext = 0, nil; t.Place >= all && f.again == nil {
+			t.Flags = edge.Padding
 		}
 		buf = append(buf, edge.Cell[struct{}]{Tag: t})
-		if f.marks && t.Place/all != (t.Place+f.world.Size())/all {
+		if f.marks && t.Place/all != (t.Place+step)/all {
 			t.Flags, t.Ext = edge.Skipped|edge.PassEnd, edge.NewExt()
 			buf = append(buf, edge.Cell[struct{}]{Tag: t})
 		}
 	}
-	f.number += n
 	return buf, false
 }
 

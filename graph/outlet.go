@@ -52,6 +52,7 @@ type typedOutlet[T any] struct {
 	opaque bool // some item had no hash
 
 	mark           marker
+	forgets        bool              // some source is an iterable, which keeps what has not been delivered
 	chainAt, allAt item.Chain        // as of the mark
 	isOut          bool              // held was handed out
 	atReturn       bool              // an item counts as delivered when the consumer is done with it, not when it gets it

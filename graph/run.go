@@ -77,6 +77,9 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 		r.memory = newMemory(limit)
 	}
 	r.bytes = newByteBook(limit, p.hold(), func(line string) { r.degraded("", line) })
+	if m, ok := r.memory.(*memory); ok {
+		r.bytes.kept = m.pool
+	}
 	r.watchMemory()
 	b := &builder{
 		p: p, ctx: r.eng.Context(), run: r, eng: r.eng, memory: r.memory, cores: p.cores(),

@@ -193,6 +193,19 @@ func (m *marker) passed(p item.Pos) {
 	m.last[p.Source], m.order[p.Source] = p, m.count
 }
 
+// passedTag is passed for an item, without a copy of what seldom changes.
+func (m *marker) passedTag(t *edge.Tag) {
+	m.count++
+	l := &m.last[t.Source]
+	l.Epoch, l.Source, l.Place = int64(t.Epoch), int(t.Source), t.Place
+	if t.Ext != nil {
+		l.Child = t.Ext.Child
+	} else if l.Child != "" {
+		l.Child = ""
+	}
+	m.order[t.Source] = m.count
+}
+
 // received notes that the consumer has got an item.
 func (o *typedOutlet[T]) received(c *edge.Cell[T]) {
 	o.mu.Lock()
@@ -201,6 +214,7 @@ func (o *typedOutlet[T]) received(c *edge.Cell[T]) {
 	if m.last == nil {
 		m.last = newMarker(len(o.r.sources)).last
 		m.order = make([]int64, len(m.last))
+		o.forgets = slices.ContainsFunc(o.r.sources, func(s sourceRun) bool { return s.forward != nil })
 	}
 	if e := int64(c.Epoch); e != m.epoch {
 		m.epoch, m.batches = e, 0
@@ -218,9 +232,9 @@ func (o *typedOutlet[T]) received(c *edge.Cell[T]) {
 			m.passed(b.Rows[i].Pos)
 		}
 	default:
-		m.passed(posOf(&c.Tag))
+		m.passedTag(&c.Tag)
 	}
-	if len(o.r.book.passages) == 0 {
+	if o.forgets && len(o.r.book.passages) == 0 {
 		o.forget(m.last)
 	}
 	o.chainAt, o.allAt = o.chain, o.all

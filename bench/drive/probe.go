@@ -87,7 +87,7 @@ func sameRule(r rows) []check {
 	return []check{
 		between("crops that lie inside", float64(inside)/n, 0.97, 1),
 		between("mean share of the area (expected: 0.43)", mean(shares), 0.38, 0.48),
-		between("smallest share of the area", slices.Min(shares), 0.06, 0.16),
+		between("smallest share of the area", slices.Min(shares), 0.05, 0.16),
 		between("mean logarithm of the proportions (expected: 0.03)", mean(ratios), -0.015, 0.075),
 		between("their deviation (uniform: 0.17)", deviation(ratios), 0.13, 0.20),
 		between("mean place of the crop", mean(places), 0.40, 0.60),

@@ -11,7 +11,7 @@ import (
 // was in use at once. It is safe for use by several goroutines.
 type Memory struct {
 	used, peak, idle atomic.Int64
-	limit            int64
+	limit            atomic.Int64 // 0: none
 	classes          [nclasses]class
 }
 
@@ -27,7 +27,17 @@ const (
 )
 
 // NewMemory makes an empty pool. With a limit, idle memory is let go once used and idle together exceed it.
-func NewMemory(limit int64) *Memory { return &Memory{limit: limit} }
+func NewMemory(limit int64) *Memory {
+	m := &Memory{}
+	m.limit.Store(limit)
+	return m
+}
+
+// Shrink takes bytes off the limit, for memory that others hold within the same budget.
+func (m *Memory) Shrink(by int64) {
+	for l := m.limit.Load(); l > 0 && !m.limit.CompareAndSwap(l, max(1, l-by)); l = m.limit.Load() {
+	}
+}
 
 // classOf is the class of the smallest size that holds n, and that size.
 func classOf(n int) (int, int) {
@@ -58,7 +68,7 @@ func (m *Memory) Take(n int) []byte {
 		return b[:n]
 	}
 	c.mu.Unlock()
-	if m.limit > 0 && m.used.Load()+m.idle.Load() > m.limit {
+	if l := m.limit.Load(); l > 0 && m.used.Load()+m.idle.Load() > l {
 		m.trim(i)
 	}
 	return make([]byte, n, size)
@@ -79,8 +89,8 @@ func (m *Memory) Back(b []byte) {
 	}
 	m.used.Add(-size)
 	keep := m.peak.Load()
-	if m.limit > 0 {
-		keep = min(keep, m.limit)
+	if l := m.limit.Load(); l > 0 {
+		keep = min(keep, l)
 	}
 	if m.used.Load()+m.idle.Load()+size > keep {
 		return // more than was ever in use at once: leave it to the garbage collector
