@@ -146,6 +146,7 @@ func (b *builder) env(n *node, workers int) *Env {
 		supply:   func() Slabs { return s.supply },
 		below:    n.below(),
 		served:   func(d time.Duration) { s.m.Service.Add(int64(d), 1) },
+		launched: func(took, late time.Duration) { b.run.launches.add(took, late) },
 		fail:     func(err error) { b.eng.End(b.wrapOpen(s, -1, "process", err)) },
 		shared:   b.common,
 		warn:     func(line string) { b.run.warn(fmt.Sprintf("stage %q: %s", n.id, line)) },

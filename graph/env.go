@@ -25,6 +25,7 @@ type Env struct {
 	supply   func() Slabs
 	below    []any
 	served   func(time.Duration)
+	launched func(took, late time.Duration)
 	fail     func(error)
 	shared   func(string, func() (any, func() error, error)) (any, error)
 }

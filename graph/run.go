@@ -17,24 +17,25 @@ import (
 
 // Run is a pipeline at work. Its methods may be called from any goroutine.
 type Run struct {
-	p       *Pipeline
-	eng     *engine.Run
-	clock   *meter.Clock
-	stages  []*stageRun
-	blamer  *meter.Blamer
-	bytes   *byteBook
-	memory  item.Memory
-	keeps   []func(int)
-	widen   []func(int)
-	sources []sourceRun
-	rows    int64 // items of its only source that a delivery takes; 0: it has several; -1: a delivery is made of any number
-	caches  []cacheRun
-	index   func(*edge.Tag) int64 // of an item in its source
-	outlet  outlet
-	book    book
-	stops   []func() error
-	lines   *lines      // nil: no timeline is kept
-	roll    *meter.Roll // nil: no trace is
+	p        *Pipeline
+	eng      *engine.Run
+	clock    *meter.Clock
+	stages   []*stageRun
+	blamer   *meter.Blamer
+	bytes    *byteBook
+	memory   item.Memory
+	keeps    []func(int)
+	widen    []func(int)
+	sources  []sourceRun
+	rows     int64 // items of its only source that a delivery takes; 0: it has several; -1: a delivery is made of any number
+	caches   []cacheRun
+	index    func(*edge.Tag) int64 // of an item in its source
+	outlet   outlet
+	book     book
+	launches launches // of the sink
+	stops    []func() error
+	lines    *lines      // nil: no timeline is kept
+	roll     *meter.Roll // nil: no trace is
 
 	cpu, cpuWait, pauses time.Duration // of the process at the start
 	once                 sync.Once

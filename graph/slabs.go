@@ -87,6 +87,14 @@ func (e *Env) Served(d time.Duration) {
 	}
 }
 
+// Launched counts one launch of a sink whose host thread computes: what it needed of a processor, and how much later than
+// that it was over. The report shows them as [SinkStats.Launches].
+func (e *Env) Launched(took, late time.Duration) {
+	if e.launched != nil {
+		e.launched(took, late)
+	}
+}
+
 // Fail ends the run with an error of this stage, for what goes wrong outside of its calls.
 func (e *Env) Fail(err error) {
 	if e.fail != nil {

@@ -78,6 +78,13 @@ type SinkStats struct {
 	DeviceWaitRatio            *float64
 	Waits                      Distribution // one value for each time the sink asked for an item
 	Startup, Steady, EpochEdge time.Duration
+	Launches                   *LaunchStats // nil: the sink tells none
+}
+
+// LaunchStats are the launches of a sink's host thread, as [Env.Launched] was told them.
+type LaunchStats struct {
+	Busy time.Duration // what they needed of a processor
+	Late Distribution  // how much later than that each was over
 }
 
 // Distribution is a summary of times.

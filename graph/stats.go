@@ -44,6 +44,7 @@ func (r *Run) Snapshot() Snapshot {
 		s.Totals.FirstBatch = &d
 	}
 	s.Sink = sinkStats(o)
+	s.Sink.Launches = r.launches.read()
 	stats := make([]edge.Stats, len(r.stages))
 	for i, st := range r.stages {
 		if st.stats != nil {

@@ -25,14 +25,20 @@ var (
 // The step of a batch that lies on a device runs on that device's stream, after the batch's copy, and the host runs at
 // most one step ahead of it: as training programs do, whose host thread launches the work of a step while the device is
 // still at the one before. Then what the host waits for says little, and the report has the device's own idle time.
+//
+// Launch is how long the host thread computes for each step, as the launches of a training loop do; by default not at
+// all. A step begins with it, and is over when both are. The thread needs a processor for so long: where pipeline and
+// loop compete for the cores it is late, and [graph.SinkStats].Launches says by how much. The kind's load stays waiting.
 type Accelerator[T any] struct {
-	Step graph.Time
+	Step   graph.Time
+	Launch graph.Time
 }
 
 // Bind names the fields.
 func (a *Accelerator[T]) Bind(f *registry.Fields) {
 	f.Time(&a.Step, "step", graph.Fixed(30*time.Millisecond), "how long a step takes, fixed or drawn",
 		registry.Over(time.Duration(0)))
+	f.Time(&a.Launch, "launch", graph.Time{}, "how long the host thread computes for each step, fixed or drawn; the report tells how late it was")
 }
 
 // Check refuses settings that are out of range.
@@ -51,25 +57,53 @@ func (Accelerator[T]) Traits() graph.Traits { return graph.Traits{Device: true} 
 func (Accelerator[T]) Emulated() bool { return true }
 
 // Open makes the consumer.
-func (a Accelerator[T]) Open(context.Context, *graph.Env) (graph.Consumer[T], error) {
+func (a Accelerator[T]) Open(_ context.Context, env *graph.Env) (graph.Consumer[T], error) {
 	a = registry.Filled(a, (*Accelerator[T]).Bind)
-	s := &steps{}
+	s := &steps{env: env}
+	if a.Launch != (graph.Time{}) {
+		s.launches = newLauncher(s.pass)
+	}
 	return graph.Consumer[T]{Take: func(c *graph.Call, in T) error {
 		d := a.Step.Draw(c.Rand())
+		l := a.Launch.Draw(c.Rand())
 		if b, ok := any(in).(*item.Batch); ok && b.Handle != nil {
-			return s.launch(b.Handle, d)
+			return s.onDevice(c.Context(), b.Handle, d, l)
 		}
-		return s.pass(c.Context(), d)
+		return s.onHost(c.Context(), d, l)
 	}, Close: s.close}, nil
 }
 
 // steps are those of one accelerator.
 type steps struct {
-	timer *time.Timer
-	last  item.DeviceMark // end of the step that was launched last
+	env      *graph.Env
+	timer    *time.Timer
+	launches *launcher       // nil: the host thread computes nothing
+	last     item.DeviceMark // end of the step that was launched last
 }
 
-// pass lets the time of a step pass.
+// onHost lets the time of a step pass, the launch in it.
+func (s *steps) onHost(ctx context.Context, step, launch time.Duration) error {
+	took, err := s.launch(ctx, launch)
+	if err != nil || s.launches != nil && took >= step {
+		return err
+	}
+	return s.pass(ctx, step-took)
+}
+
+// launch computes for one step, and gives the time that has passed.
+func (s *steps) launch(ctx context.Context, d time.Duration) (time.Duration, error) {
+	if s.launches == nil {
+		return 0, nil
+	}
+	late, err := s.launches.compute(ctx, d)
+	if err != nil {
+		return 0, err
+	}
+	s.env.Launched(d, late)
+	return d + late, nil
+}
+
+// pass lets time pass.
 func (s *steps) pass(ctx context.Context, d time.Duration) error {
 	if s.timer == nil {
 		s.timer = time.NewTimer(d)
@@ -85,12 +119,16 @@ func (s *steps) pass(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// launch puts a step on the device's stream, and waits for the one before.
-func (s *steps) launch(h item.DeviceHandle, d time.Duration) error {
+// onDevice puts a step on the device's stream, and waits for the one before. The stream is the step's until the launch
+// is over, for its last work comes only then.
+func (s *steps) onDevice(ctx context.Context, h item.DeviceHandle, step, launch time.Duration) error {
 	if err := h.Enter(0); err != nil {
 		return err
 	}
-	if err := h.Busy(d); err != nil {
+	if err := h.Busy(step); err != nil {
+		return err
+	}
+	if _, err := s.launch(ctx, launch); err != nil {
 		return err
 	}
 	m, err := h.Leave()

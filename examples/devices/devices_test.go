@@ -69,6 +69,25 @@ stages:
   - {id: train, accelerator: {step: 12ms}}
 `
 
+func TestLaunchesGoOnBesideTheDevicesWork(t *testing.T) {
+	for _, c := range []struct {
+		launch string
+		step   time.Duration // that comes of it
+	}{{"4ms", 12 * time.Millisecond}, {"20ms", 20 * time.Millisecond}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := run(t, parse(t, pinned, "train.launch="+c.launch))
+			launch, err := time.ParseDuration(c.launch)
+			require.NoError(t, err)
+			require.NotNil(t, s.Sink.Launches)
+			assert.Equal(t, int64(200), s.Sink.Launches.Late.Count)
+			assert.Equal(t, 200*launch, s.Sink.Launches.Busy)
+			assert.Zero(t, s.Sink.Launches.Late.Max)
+			assert.InDelta(t, 200*c.step, s.Totals.Elapsed, float64(30*time.Millisecond), "the longer of the two")
+			assert.Zero(t, s.Sink.Steady, "the host waits for no batch")
+		})
+	}
+}
+
 func TestNothingIsStarvedWhereTheStepIsTheLongest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := run(t, parse(t, pinned))

@@ -84,6 +84,12 @@ func (c *cleaner) totals(s *graph.Snapshot) {
 	c.share("sink.wait_ratio", &k.WaitRatio)
 	c.share("sink.device_wait_ratio", &k.DeviceWaitRatio)
 	c.distribution("sink.waits", &k.Waits)
+	if k.Launches != nil {
+		l := *k.Launches
+		k.Launches = &l
+		c.time(&l.Busy, "sink.launches.busy")
+		c.distribution("sink.launches.late", &l.Late)
+	}
 	c.counts("memory", &m.PeakRSS, &m.InFlightPeak, &m.OverdraftPeak, &m.Limit)
 	c.maybe("memory.estimate", &m.Estimate)
 	c.time(&m.Scarce, "memory.scarce")

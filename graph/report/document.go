@@ -75,6 +75,13 @@ type sinkDoc struct {
 	Phases          phasesDoc       `json:"phases"`
 	SteadyItems     int64           `json:"steady_items"`
 	SteadyBusy      float64         `json:"steady_busy_seconds"`
+	Launches        *launchesDoc    `json:"launches"` // null: the sink tells none
+}
+
+type launchesDoc struct {
+	Count int64           `json:"count"`
+	Busy  float64         `json:"busy_seconds"`
+	Late  distributionDoc `json:"late"`
 }
 
 type distributionDoc struct {

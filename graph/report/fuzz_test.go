@@ -58,7 +58,7 @@ func (h hostile) snapshot() graph.Snapshot {
 	s.Totals = graph.Totals{Epochs: h.count(), Samples: h.count(), Batches: h.count(), Bytes: h.count(), Elapsed: h.time(),
 		FirstBatch: some(h.time()), Skipped: h.count(), Failed: h.count(), Dropped: h.count()}
 	s.Expected = graph.Expected{Epochs: some(h.count()), Samples: some(h.count())}
-	s.Sink = graph.SinkStats{Wait: h.time(), Busy: h.time(), SteadyWait: h.time(), SteadyBusy: h.time(), SteadyItems: h.count(),
+	s.Sink = graph.SinkStats{Launches: &graph.LaunchStats{Busy: h.time(), Late: h.distribution()}, Wait: h.time(), Busy: h.time(), SteadyWait: h.time(), SteadyBusy: h.time(), SteadyItems: h.count(),
 		WaitRatio: h.float(), DeviceWaitRatio: h.float(), Waits: h.distribution(), Startup: h.time(), Steady: h.time(), EpochEdge: h.time()}
 	s.Memory = graph.MemoryStats{PeakRSS: h.count(), InFlightPeak: h.count(), OverdraftPeak: h.count(), BytesKnown: h.IntN(2) == 0,
 		Estimate: some(h.count()), Limit: h.count()}

@@ -99,6 +99,9 @@ func sinkOf(k graph.SinkStats) sinkDoc {
 	d.Waits = distributionOf(k.Waits)
 	d.SteadyItems, d.SteadyBusy = k.SteadyItems, k.SteadyBusy.Seconds()
 	d.Phases = phasesDoc{k.Startup.Seconds(), k.Steady.Seconds(), k.EpochEdge.Seconds()}
+	if l := k.Launches; l != nil {
+		d.Launches = &launchesDoc{Count: l.Late.Count, Busy: l.Busy.Seconds(), Late: distributionOf(l.Late)}
+	}
 	return d
 }
 

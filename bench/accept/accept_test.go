@@ -1,0 +1,106 @@
+//go:build linux && (amd64 || arm64) && !nocuda
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/penstock-go/penstock/cuda/driver"
+)
+
+func try(t *testing.T, args ...string) (rc int, out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	rc = run(args, &o, &e)
+	return rc, o.String(), e.String()
+}
+
+// standIn makes the driver's stand-in the driver. Programs that have it keep it until they end, so a test that wants none
+// names a file that is not there.
+func standIn(t *testing.T) {
+	t.Helper()
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("no C compiler (cc), so there is no stand-in for the driver: skipped")
+	}
+	lib := filepath.Join(t.TempDir(), "libcuda.so.1")
+	text, err := exec.Command(cc, "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-o", lib, "../../cuda/driver/testdata/standin.c", "-lpthread").CombinedOutput()
+	require.NoError(t, err, "%s", text)
+	t.Setenv(driver.LibraryVariable, lib)
+}
+
+func TestTheStandInIsAccepted(t *testing.T) {
+	standIn(t)
+	file := filepath.Join(t.TempDir(), "accept.json")
+	rc, out, errs := try(t, "-most", "1048576", "-rounds", "2", "-json", file)
+	require.Equal(t, good, rc, errs)
+	for _, want := range []string{"stand-in 0, 0000:01:00.0, CUDA 13.0, 1024 MiB", "page-locking", "pageable GB/s", "compute/copy",
+		"arrived: 12 of 12 copies hold what was sent\n"} {
+		assert.Contains(t, out, want)
+	}
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var r result
+	require.NoError(t, json.Unmarshal(text, &r))
+	assert.Equal(t, arrivalCounts{12, 12}, r.Arrived)
+	require.Len(t, r.Locks, 3)
+	require.Len(t, r.Rates, 3)
+	require.Len(t, r.Overlap, 3)
+	for i, o := range r.Overlap {
+		assert.Equal(t, []float64{0.5, 1, 2}[i], o.Ratio)
+		assert.Positive(t, o.Copy)
+		assert.Positive(t, o.Compute)
+		assert.Less(t, o.Slots, o.InTurn, "two streams hide nothing")
+		assert.Greater(t, o.Hidden, 0.3)
+	}
+	for _, x := range r.Rates {
+		assert.Positive(t, x.Pageable)
+		assert.Positive(t, x.Registered)
+	}
+}
+
+func TestWithoutADeviceItSaysSoAndEndsWith3(t *testing.T) {
+	t.Setenv(driver.LibraryVariable, filepath.Join(t.TempDir(), "none.so"))
+	rc, out, errs := try(t)
+	assert.Equal(t, noDevice, rc)
+	assert.Empty(t, out)
+	assert.Contains(t, errs, "there is no device here, so nothing was measured")
+	assert.Contains(t, errs, "none.so")
+}
+
+func TestADeviceThatIsNotThereEndsTheProgram(t *testing.T) {
+	standIn(t)
+	rc, out, errs := try(t, "-device", "7")
+	assert.NotEqual(t, good, rc)
+	assert.Empty(t, out)
+	assert.Contains(t, errs, "CUDA_ERROR_INVALID_DEVICE")
+}
+
+func TestWrongUseEndsWith2(t *testing.T) {
+	for _, args := range [][]string{{"-most", "1"}, {"-rounds", "0"}, {"-device", "-1"}, {"there"}, {"-oops"}} {
+		rc, _, errs := try(t, args...)
+		assert.Equal(t, misused, rc, "%q", args)
+		assert.NotEmpty(t, errs)
+	}
+}
+
+func TestABatchThatChangedOnItsWayIsFound(t *testing.T) {
+	sent := make([]byte, 4096)
+	fill(sent, 1)
+	got := bytes.Clone(sent)
+	var a arrivalCounts
+	a.look(sent, got)
+	got[4000] ^= 1
+	a.look(sent, got)
+	assert.Equal(t, arrivalCounts{Checked: 2, Same: 1}, a)
+	fill(got, 2)
+	assert.NotEqual(t, sent[:8], got[:8], "the batch before would pass for this one")
+}
