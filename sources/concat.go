@@ -74,18 +74,22 @@ func (c concat[T]) Check() error { return c.parts.check("concat", 1) }
 func (p parts[T]) check(kind string, least int) error {
 	var errs []error
 	if len(p) < least {
-		errs = append(errs, fmt.Errorf("%s needs at least %d sources, got %d", kind, least, len(p)))
+		errs = append(errs, partsFault("field_range", "%s needs at least %d sources, got %d", kind, least, len(p)))
 	}
 	for i, s := range p {
 		if s == nil {
-			errs = append(errs, fmt.Errorf("source %d of %s is nil", i, kind))
+			errs = append(errs, partsFault("field_missing", "source %d of %s is nil", i, kind))
 		} else if c, ok := s.(graph.Checker); ok {
 			if err := c.Check(); err != nil { // %v: its fields are not those of the whole
-				errs = append(errs, fmt.Errorf("source %d of %s: %v", i, kind, err))
+				errs = append(errs, partsFault("field_value", "source %d of %s: %v", i, kind, err))
 			}
 		}
 	}
 	return errors.Join(errs...)
+}
+
+func partsFault(code, format string, args ...any) error {
+	return &graph.FieldError{Field: "sources", Code: code, Msg: fmt.Sprintf(format, args...)}
 }
 
 // Schema is what all parts have in common.

@@ -174,3 +174,71 @@ func TestADigestDependsOnNothingButTheSeed(t *testing.T) {
 	assert.Equal(t, want, run(7, 2, 4, 16, graph.Sync()), "one goroutine")
 	assert.NotEqual(t, want, run(8, 2, 4, 16), "another seed")
 }
+
+// shards are samples read forward, 100 in each of ten splits.
+type shards struct{}
+
+func (shards) Open(context.Context, *graph.Env) (graph.Reader[*item.Sample], error) {
+	return graph.Reader[*item.Sample]{Splits: 10, Read: func(_ *graph.Call, split int, from int64, emit func(*item.Sample) error) error {
+		for i := from; i < 100; i++ {
+			s := item.NewSample(fmt.Sprintf("%d/%d", split, i))
+			s.Set("id", item.Int(int64(split)*100+i))
+			if err := emit(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}, nil
+}
+
+// G-BAT-01: what is dropped is the short batch of the epoch, not one for each worker or shard.
+func TestTheShortBatchIsDroppedOncePerEpochOfManyShards(t *testing.T) {
+	for _, workers := range []int{1, 4, 10} {
+		p := graph.New("shards", graph.Epochs(2))
+		in := graph.From(p, "read", shards{}, graph.Workers(workers))
+		out := graph.Output(graph.Via(in, "collate", stages.Collate{Size: 128, DropLast: true}, graph.Workers(workers)), "train")
+		sizes, snap, err := batches(t, p, out, nil)
+		require.NoError(t, err)
+		assert.Len(t, sizes, 2*7)
+		for _, n := range sizes {
+			assert.Equal(t, 128, n)
+		}
+		assert.EqualValues(t, 2*7, snap.Totals.Batches)
+		assert.EqualValues(t, 2*104, snap.Totals.Dropped, "%d workers", workers)
+	}
+}
+
+// G-BAT-02: nothing is cut short or rounded to suit the first sample.
+func TestFieldsThatDoNotFitTheFirstSampleAreErrorsThatNameThem(t *testing.T) {
+	list := func(n int) item.Value {
+		return item.Tensor(item.Heap.Take(4*n), item.Float32, item.MakeShape(n))
+	}
+	for name, c := range map[string]struct {
+		field func(i int64) (item.Value, bool)
+		want  string
+	}{
+		"length": {func(i int64) (item.Value, bool) { return list(int(i) + 1), true }, `s1: field "x" is tensor float32 2, but tensor float32 1 in the first sample, "s0"`},
+		"number": {func(i int64) (item.Value, bool) {
+			if i == 1 {
+				return item.Float(2.5), true
+			}
+			return item.Int(1), true
+		}, `s1: field "x" is float, but int in the first sample, "s0"`},
+		"some only": {func(i int64) (item.Value, bool) { return item.Int(i), i != 1 }, `s1: field "x" is missing; the first sample, "s0", has "id", "x"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := graph.New("ragged")
+			in := graph.From(p, "read", made{3, func(i int64) *item.Sample {
+				s := item.NewSample(fmt.Sprint("s", i))
+				s.Set("id", item.Int(i))
+				if v, ok := c.field(i); ok {
+					s.Set("x", v)
+				}
+				return s
+			}})
+			out := graph.Output(graph.Via(in, "collate", stages.Collate{Size: 3}), "train")
+			_, _, err := batches(t, p, out, nil)
+			assert.ErrorContains(t, err, `stage "collate": `+c.want)
+		})
+	}
+}

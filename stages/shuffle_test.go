@@ -135,3 +135,62 @@ func TestShuffleIsUniform(t *testing.T) {
 		require.InDelta(t, 150, n, 50)
 	}
 }
+
+// again reads the numbers below N Passes times in an epoch: a repeat before all that comes below.
+type again struct{ N, Passes int }
+
+func (s again) Open(context.Context, *graph.Env) (graph.Reader[int], error) {
+	return graph.Reader[int]{Len: int64(s.N * s.Passes), At: func(_ *graph.Call, i int64) (int, error) { return int(i) % s.N, nil }}, nil
+}
+
+// G-SHF-03: epochs repeat what stands above them all, so each is shuffled anew and ends before the next begins. A source
+// that repeats itself within an epoch is a repeat before the shuffle, whose blocks mix the passes. steps_per_epoch takes of
+// the source, above the shuffle; see docs/ranks.md.
+func TestRepeatsAboveAShuffleMixAndEpochsDoNot(t *testing.T) {
+	const n, passes = 10, 5
+	read := func(src graph.Source[int], epochs int, opts ...graph.PipelineOption) (all [][]int) {
+		p := graph.New("repeat", append(opts, graph.Seed(7), graph.Epochs(epochs))...)
+		port := graph.Via(graph.From(p, "read", src), "shuffle", stages.Shuffle[int]{Size: n * passes})
+		out := graph.Output(port, "out")
+		run, err := p.Start(t.Context())
+		require.NoError(t, err)
+		for e := range out.Epochs(run) {
+			var got []int
+			for v, err := range e.All() {
+				require.NoError(t, err)
+				got = append(got, v)
+			}
+			all = append(all, got)
+		}
+		require.NoError(t, run.Wait())
+		return all
+	}
+	epochs := read(numbers{n, 0}, passes)
+	require.Len(t, epochs, passes)
+	for _, e := range epochs {
+		require.ElementsMatch(t, upTo(n), e, "all of an epoch comes before the next")
+	}
+	require.NotEqual(t, epochs[0], epochs[1])
+
+	whole := read(again{n, passes}, 1)
+	require.Len(t, whole, 1)
+	require.Len(t, whole[0], n*passes)
+	require.NotEqual(t, upTo(n), slices.Sorted(slices.Values(whole[0][:n])), "the passes are mixed")
+	seen := map[int]int{}
+	for _, v := range whole[0] {
+		seen[v]++
+	}
+	for v := range n {
+		require.Equal(t, passes, seen[v])
+	}
+
+	taken := read(numbers{n, 0}, passes, graph.StepsPerEpoch(3))
+	require.Len(t, taken, passes)
+	different := false
+	for i, e := range taken {
+		require.ElementsMatch(t, upTo(3), e, "the source hands out as many as there are steps, and those are shuffled")
+		different = different || !slices.Equal(e, taken[0]) && i > 0
+	}
+	require.True(t, different, "in another order each epoch")
+	require.Equal(t, taken, read(numbers{n, 0}, passes, graph.StepsPerEpoch(3)), "the same in another run")
+}

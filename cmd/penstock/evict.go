@@ -21,6 +21,9 @@ func (l *lab) evict(src graph.OutlineStage) string {
 	}
 	var roots []string
 	for _, f := range k.Entries[0].Fields {
+		if f.Type == registry.TypeSources {
+			return "the files of sources within a source are not known"
+		}
 		for _, s := range src.Config {
 			if s.Key == f.Name && (f.Type == registry.TypePath || f.Type == registry.TypePaths) {
 				roots = append(roots, s.Value)

@@ -79,6 +79,7 @@ func NewCatalog(entries ...Entry) (*Catalog, error) {
 	c := &Catalog{}
 	var errs []error
 	for _, e := range append(joints(), entries...) {
+		e.catalog = c
 		errs = append(errs, e.faults()...)
 		list := &c.kinds
 		if e.Role == RoleSampler {

@@ -38,8 +38,9 @@ type Entry struct {
 	Random bool // the output depends on the pipeline's seed
 	Fields []Field
 
-	in      any // type key
-	decode  func(settings []Member, dir string) (any, []Problem)
+	in      any      // type key
+	catalog *Catalog // that it belongs to, for kinds within kinds
+	decode  func(settings []Member, dir string, c *Catalog) (any, []Problem)
 	join    func(p *graph.Pipeline, id string, config any, in Port, opts []graph.Option) Port
 	sampler func(config any) graph.Sampling
 	wrong   []error // faults of the fields
@@ -48,7 +49,7 @@ type Entry struct {
 // Decode makes the kind's config struct of the settings written in a spec that lies in dir. It finds every problem at
 // once; those without a position concern the kind as a whole (a missing field). The config is meant for [Entry.Join].
 func (e Entry) Decode(settings []Member, dir string) (config any, problems []Problem) {
-	return e.decode(settings, dir)
+	return e.decode(settings, dir, e.catalog)
 }
 
 // Source makes the entry of a source kind.
@@ -93,9 +94,9 @@ func TypeName[T any]() string {
 func newEntry[C any](r Role, m Meta, bind func(*C, *Fields)) Entry {
 	var c, blank C
 	e := describe(r, m, c, fieldsOf(&c, bind), fieldsOf(&blank, bind))
-	e.decode = func(settings []Member, dir string) (any, []Problem) {
+	e.decode = func(settings []Member, dir string, all *Catalog) (any, []Problem) {
 		var c C
-		problems := decode(fieldsOf(&c, bind), settings, dir)
+		problems := decode(fieldsOf(&c, bind), settings, dir, all)
 		return c, problems
 	}
 	return e
@@ -118,7 +119,7 @@ func describe(r Role, m Meta, config any, fields, blank []Field) Entry {
 	return e
 }
 
-func decode(fields []Field, settings []Member, dir string) (problems []Problem) {
+func decode(fields []Field, settings []Member, dir string, all *Catalog) (problems []Problem) {
 	names := make([]string, len(fields))
 	for i := range fields {
 		names[i] = fields[i].Name
@@ -131,7 +132,9 @@ func decode(fields []Field, settings []Member, dir string) (problems []Problem) 
 			continue
 		}
 		given[m.Key] = true
-		if e := fields[i].take(m.Value, dir); e != nil {
+		if nested := fields[i].nested; nested != nil {
+			problems = append(problems, nested(m.Value, dir, all)...)
+		} else if e := fields[i].take(m.Value, dir); e != nil {
 			problems = append(problems, e.at(m.Value.At).problem(m.Key))
 		}
 	}

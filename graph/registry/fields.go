@@ -25,6 +25,8 @@ const (
 	TypeSize   Type = "size"
 	TypeFloats Type = "list of numbers"
 	TypeInts   Type = "list of whole numbers"
+	// TypeSources are sources within a source.
+	TypeSources Type = "list of sources"
 )
 
 // Field describes one field of a kind. Documentation, JSON Schema, decoding and checks are made from it.
@@ -39,9 +41,11 @@ type Field struct {
 	unit  unit
 	empty bool // the default is the zero value
 	set   func(v Value, dir string) *fault
-	zero  func() bool
-	fill  func()
-	check func() *fault
+	// nested takes the place of set in a field that names kinds of the catalog. It does not stop at the first problem.
+	nested func(v Value, dir string, c *Catalog) []Problem
+	zero   func() bool
+	fill   func()
+	check  func() *fault
 }
 
 // Required says whether the field must be given.

@@ -23,6 +23,7 @@ func Schema(catalog *registry.Catalog) ([]byte, error) {
 		"type":                 "object",
 		"required":             array("pipeline", "stages"),
 		"additionalProperties": false,
+		"definitions":          object{"source": sourceSchema(catalog)},
 		"properties": object{
 			"pipeline": describe(object{"type": "string", "minLength": 1, "maxLength": 100}, "Name of the pipeline."),
 			"seed":     describe(number("integer", object{"minimum": 0}), "What all randomness comes from, 64 bits. Default 0."),
@@ -102,6 +103,17 @@ func samplerSchema(catalog *registry.Catalog) object {
 		object{"type": "object", "additionalProperties": false, "minProperties": 1, "maxProperties": 1, "properties": full})}
 }
 
+// sourceSchema takes a source within another: a map of one kind, which may be such a source itself.
+func sourceSchema(catalog *registry.Catalog) object {
+	kinds := object{}
+	for _, k := range catalog.Kinds() {
+		if k.Role == registry.RoleSource {
+			kinds[k.Name] = kindSchema(k)
+		}
+	}
+	return object{"type": "object", "additionalProperties": false, "minProperties": 1, "maxProperties": 1, "properties": kinds}
+}
+
 func kindSchema(k registry.Kind) object {
 	props, needed := object{}, []any{}
 	for _, f := range k.Entries[0].Fields {
@@ -141,6 +153,9 @@ func fieldSchema(f registry.Field) object {
 		return listSchema(f, number("number", bounds(f)))
 	case registry.TypeTexts, registry.TypePaths:
 		return listSchema(f, text)
+	case registry.TypeSources:
+		lo, _ := f.Lengths()
+		return object{"type": "array", "minItems": lo, "items": object{"$ref": "#/definitions/source"}}
 	}
 	if lo, hi := f.Lengths(); lo > 0 || hi > 0 {
 		text["minLength"] = lo
