@@ -98,7 +98,9 @@ func TestZipJoinsSamplesOfTheSameIndex(t *testing.T) {
 
 func TestZipSaysWhatDoesNotFit(t *testing.T) {
 	_, err := allOf(t, Zip(Range{Count: 6}, Slow{Count: 5}))
-	assert.ErrorContains(t, err, "one source has 6 items and another 5; they must be equal")
+	assert.ErrorContains(t, err, "source 0 has 6 items and source 1 has 5; they must be equal")
+	_, err = allOf(t, Zip(Range{Count: 6}, Slow{Count: 6}, series{n: 4}))
+	assert.ErrorContains(t, err, "source 0 has 6 items and source 2 has 4")
 	_, err = allOf(t, Zip(Range{Count: 6}, Range{Count: 6}))
 	assert.ErrorContains(t, err, `source 1 has a field "index"`)
 	bare := struct{ graph.Source[*item.Sample] }{Range{Count: 6}}

@@ -65,8 +65,8 @@ func (z zip) Open(ctx context.Context, env *graph.Env) (graph.Reader[*item.Sampl
 		return graph.Reader[*item.Sample]{}, err
 	}
 	r := all[0]
-	for _, next := range all[1:] {
-		both, err := zipped(r, next, addFields)
+	for i, next := range all[1:] {
+		both, err := zipped(r, next, addFields, 0, i+1)
 		if err != nil {
 			return r, errors.Join(err, closeAll(all))
 		}
@@ -135,15 +135,15 @@ func (z zipWith[A, B, C]) Open(ctx context.Context, env *graph.Env) (graph.Reade
 	if err != nil {
 		return none, errors.Join(err, closeAll(as))
 	}
-	r, err := zipped(as[0], bs[0], z.join)
+	r, err := zipped(as[0], bs[0], z.join, 0, 1)
 	if err != nil {
 		return none, errors.Join(err, closeAll(bs), closeAll(as))
 	}
 	return r, nil
 }
 
-// zipped reads two readers side by side.
-func zipped[A, B, C any](a graph.Reader[A], b graph.Reader[B], join func(A, B) (C, error)) (graph.Reader[C], error) {
+// zipped reads two readers side by side; i and k are their numbers among the sources.
+func zipped[A, B, C any](a graph.Reader[A], b graph.Reader[B], join func(A, B) (C, error), i, k int) (graph.Reader[C], error) {
 	out := graph.Reader[C]{Len: a.Len, Fingerprint: a.Fingerprint + ";" + b.Fingerprint, Close: func() error {
 		return errors.Join(closeAll([]graph.Reader[B]{b}), closeAll([]graph.Reader[A]{a}))
 	}}
@@ -151,7 +151,7 @@ func zipped[A, B, C any](a graph.Reader[A], b graph.Reader[B], join func(A, B) (
 		return out, errors.New("zip: an iterable source cannot be read by index; zip takes map-style ones")
 	}
 	if a.Len != b.Len {
-		return out, fmt.Errorf("zip: one source has %d items and another %d; they must be equal", a.Len, b.Len)
+		return out, fmt.Errorf("zip: source %d has %d items and source %d has %d; they must be equal", i, a.Len, k, b.Len)
 	}
 	out.At = func(c *graph.Call, i int64) (C, error) { return both(c, i, a, b, join) }
 	if a.NewWorker != nil || b.NewWorker != nil {
@@ -164,7 +164,7 @@ func zipped[A, B, C any](a graph.Reader[A], b graph.Reader[B], join func(A, B) (
 			if err != nil {
 				return graph.Reader[C]{}, errors.Join(err, closeAll(as))
 			}
-			return zipped(as[0], bs[0], join)
+			return zipped(as[0], bs[0], join, i, k)
 		}
 	}
 	return out, nil

@@ -69,7 +69,7 @@ func TestZippedSourcesOfUnequalLengthsAreRefusedWithBoth(t *testing.T) {
 	s, found := joined(t, "zip: {sources: [{range: {count: 6}}, {synthetic_images: {count: 5, width: 16, height: 16}}]}", spec.Options{})
 	require.Empty(t, found)
 	_, err := s.Pipeline.Start(t.Context())
-	assert.ErrorContains(t, err, "zip: one source has 6 items and another 5; they must be equal")
+	assert.ErrorContains(t, err, "zip: source 0 has 6 items and source 1 has 5; they must be equal")
 }
 
 func TestPathsOfSourcesWithinSourcesStayInTheRoot(t *testing.T) {
