@@ -57,7 +57,8 @@ const (
 var ErrState = errors.New("the state does not fit")
 
 // Resume starts where a state was taken. A state of another stream or of other data is refused with what has changed;
-// force takes it all the same, as far as it can be followed, and the report says so.
+// force takes it all the same, as far as it can be followed, and the report says so. Start reads it: given to a pipeline
+// that runs, it is for the next run, and the one under way goes on.
 func Resume(s State, force bool) PipelineOption {
 	return func(p *Pipeline) { p.resume, p.force = &s, force }
 }

@@ -26,6 +26,7 @@ type SplitMark struct {
 // interleaved is what the interleaver knows of its epoch.
 type interleaved struct {
 	SplitMark
+	pass   int   // through the splits; lanes that have begun the next one read ahead, and are taken from when this has ended
 	given  int64 // records that went on
 	barren int   // splits that have ended since the last record
 	noted  int64
@@ -46,7 +47,7 @@ func (s *Splits[T]) interleave() error {
 		}
 		copy(first, m.Lanes)
 	}
-	e.noted = e.Number
+	e.noted, e.pass = e.Number, passOf(first, s.N)
 	for i, l := range s.lanes {
 		if l.epoch = e.Epoch; first[i].Turn < 0 {
 			s.later(l)
@@ -67,6 +68,19 @@ func (s *Splits[T]) interleave() error {
 	}
 	out.flush(nil)
 	return nil
+}
+
+const noPass = math.MaxInt
+
+// passOf is the pass that lanes are in; noPass where none has splits left in the epoch.
+func passOf(lanes []SplitLane, n int) int {
+	pass := noPass
+	for _, l := range lanes {
+		if l.Turn >= 0 {
+			pass = min(pass, l.Turn/n)
+		}
+	}
+	return pass
 }
 
 // broken ends the stream with an error that no split made.
@@ -98,7 +112,7 @@ func (s *Splits[T]) epoch(e *interleaved, out *splitOut[T]) (bool, error) {
 		any := false
 		for ; e.At < len(s.lanes); e.At++ {
 			l := s.lanes[e.At]
-			if l.epoch > e.Epoch {
+			if l.epoch > e.Epoch || l.turn/s.N > e.pass {
 				continue
 			}
 			if e.given >= quota || s.Over(e.Epoch) {
@@ -112,8 +126,14 @@ func (s *Splits[T]) epoch(e *interleaved, out *splitOut[T]) (bool, error) {
 				return false, err
 			}
 		}
-		if !any {
+		if any {
+			continue
+		}
+		if quota == OnePass || e.pass == noPass {
 			return true, nil
+		}
+		if !s.endPass(e, out) {
+			return false, nil
 		}
 	}
 }
@@ -164,13 +184,10 @@ func (s *Splits[T]) one(e *interleaved, l *splitLane[T], around bool, out *split
 			}
 			return false, s.broken(out, err)
 		}
-		if s.Marks && s.Until == 0 && e.Next%s.N == 0 {
-			if !out.put(edge.Cell[T]{Tag: s.endOfPass(e)}) {
-				return false, nil
-			}
-		}
 		s.begin(l, SplitLane{Turn: e.Next})
-		e.Next++
+		if e.Next++; l.turn/s.N > e.pass {
+			return true, nil
+		}
 	}
 }
 
@@ -179,10 +196,15 @@ var (
 	errTooMany = errors.New("an epoch goes through too many splits, there may be 8388608; make the data larger or steps_per_epoch smaller")
 )
 
-func (s *Splits[T]) endOfPass(e *interleaved) edge.Tag {
-	t := s.Tag(e.Epoch, e.Next-1, 0)
+// endPass goes on to the next pass. False: nobody wants it.
+func (s *Splits[T]) endPass(e *interleaved, out *splitOut[T]) bool {
+	e.pass++
+	if !s.Marks || s.Until != 0 {
+		return true
+	}
+	t := s.Tag(e.Epoch, e.pass*s.N-1, 0)
 	t.Flags, t.Ext = edge.Skipped|edge.PassEnd, edge.NewExt()
-	return t
+	return out.put(edge.Cell[T]{Tag: t})
 }
 
 // pass hands a record on if it is the rank's own and was not delivered before.

@@ -26,7 +26,7 @@ type Splits[T any] struct {
 	// Read emits the records of the split whose turn this is, from a record on.
 	Read func(lane int, epoch int64, turn int, from int64, emit func(T) error) error
 	// Quota is how many records an epoch has, or OnePass; Over says that it is over before that. An epoch with a quota goes
-	// through the splits again when they have ended: turns from N on.
+	// through the splits again when all have ended: turns from N on.
 	Quota func(epoch int64) int64
 	Over  func(epoch int64) bool
 	// Marks: the ends of passes are marked.
