@@ -206,3 +206,29 @@ func TestACacheOfABrokenOffRunLeavesNothingInTheWay(t *testing.T) {
 		}
 	}
 }
+
+// An epoch of more steps than there are records goes through all of them before it repeats any, and is resumed on both
+// sides of that edge.
+func TestAPassOfAnIterableEndsBeforeTheNextBegins(t *testing.T) {
+	build := forward(records{of: []int{1, 40, 0, 20, 7, 33}, width: 3})
+	opts := []graph.PipelineOption{graph.Epochs(2), graph.StepsPerEpoch(250)}
+	want := ranked(t, build, 1, 1, 0, opts...).rows
+	require.Len(t, want, 500)
+	for pass, rows := range [][]row{want[:101], want[101:202], want[202:250], want[250:351]} {
+		seen := map[string]bool{}
+		for _, r := range rows {
+			require.False(t, seen[r.key], "%s twice in part %d", r.key, pass)
+			seen[r.key] = true
+			require.Equal(t, pass == 1 || pass == 2, r.padding)
+		}
+	}
+	for _, cut := range []int{60, 95, 100, 101, 102, 140, 201, 202, 203, 249, 250, 251, 360} {
+		j := ranked(t, build, 1, 8, cut, opts...)
+		rest := ranked(t, build, 1, 2, 0, append(opts, graph.Resume(reread(t, j.state), false))...).rows
+		require.Len(t, rest, 500-cut)
+		for i, r := range rest {
+			require.Equal(t, want[cut+i].pos, r.pos, "cut at %d, row %d", cut, i)
+			require.Equal(t, want[cut+i].key, r.key)
+		}
+	}
+}
