@@ -61,6 +61,7 @@ func (p *Pipeline) checkShape() {
 	if p.epochs == 0 || p.epochs < Forever {
 		p.problem(nil, "epochs", "field_range", "epochs must be at least 1, or forever, got %d", p.epochs)
 	}
+	p.checkShare()
 	if p.budget.CPU < 0 || p.budget.CPU > 1 {
 		p.problem(nil, "budget", "field_range", "budget.cpu must be above 0 and at most 100%%, got %g%%", p.budget.CPU*100)
 	}

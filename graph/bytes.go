@@ -27,8 +27,8 @@ type byteBook struct {
 // firstRatio is how much larger than at the source an item is taken to grow, before any has been seen.
 const firstRatio = 4
 
-func newByteBook(limit, hold int64, warn func(string)) *byteBook {
-	b := &byteBook{admit: engine.NewAdmission(limit, hold), limit: limit, warn: warn}
+func newByteBook(j *engine.Joint, hold int64, warn func(string)) *byteBook {
+	b := &byteBook{admit: j.Join(hold), limit: j.Limit(), warn: warn}
 	b.holds.New = func() any { return new(edge.Hold) }
 	b.ratio.Store(math.Float64bits(firstRatio))
 	b.known.Store(true)
@@ -36,16 +36,25 @@ func newByteBook(limit, hold int64, warn func(string)) *byteBook {
 }
 
 // slabs takes the memory of a ring of slabs off the budget. It makes the ring shorter where it would take more than
-// half the budget; fewer than least, which is at least two, would lock up.
+// half the budget, or of a shared one half of what is kept for each; fewer than least, which is at least two, would lock
+// up.
 func (b *byteBook) slabs(each int64, n, least int) (int, error) {
 	if b.limit > 0 {
-		fit := int(b.limit / 2 / max(each, 1))
-		if need := int64(least) * each; fit < least && need > b.limit {
-			return 0, fmt.Errorf("%s batches of %s need %s, the memory budget is %s; make the batch smaller or raise budget.memory",
-				countText(least), sizeText(each), sizeText(need), sizeText(b.limit))
+		all, half, word := b.limit, b.limit/2, "memory budget"
+		if parts := b.admit.Parts(); parts > 1 {
+			all, half, word = b.limit/parts, b.limit/parts/4, "shared memory budget"
+		}
+		fit := int(half / max(each, 1))
+		if need := int64(least) * each; fit < least && need > all {
+			of := sizeText(b.limit)
+			if all < b.limit {
+				of += ", of which each pipeline may have " + sizeText(all) + " for batches"
+			}
+			return 0, fmt.Errorf("%s batches of %s need %s, the %s is %s; make the batch smaller or raise budget.memory",
+				countText(least), sizeText(each), sizeText(need), word, of)
 		}
 		if fit = max(least, fit); fit < n {
-			b.warn(fmt.Sprintf("the memory budget of %s leaves room for %d batches of %s instead of %d", sizeText(b.limit), fit, sizeText(each), n))
+			b.warn(fmt.Sprintf("the %s of %s leaves room for %d batches of %s instead of %d", word, sizeText(b.limit), fit, sizeText(each), n))
 			n = fit
 		}
 	}
@@ -63,7 +72,7 @@ func countText(n int) string {
 
 // reserve takes memory off the budget that a stage keeps.
 func (b *byteBook) reserve(n int64) bool {
-	if b.limit > 0 && b.admit.Limit()-n < b.limit/2 {
+	if b.limit > 0 && b.admit.Limit()-n < b.admit.Most()/2 {
 		return false
 	}
 	b.shrink(n)

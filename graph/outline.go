@@ -48,6 +48,9 @@ func (p *Pipeline) Outline() Outline {
 	if p.budget.Memory > 0 {
 		o.Settings = append(o.Settings, Setting{"budget.memory", fmt.Sprintf("%dB", p.budget.Memory)})
 	}
+	if p.share != nil {
+		o.Settings = append(o.Settings, Setting{"share", p.share.name})
+	}
 	for _, n := range p.nodes {
 		s := OutlineStage{ID: n.id, Kind: n.kind, Role: n.role.String(), Load: loadOf(n), Schema: n.schema, Emulated: emulated(n.decl)}
 		for _, in := range n.ins {

@@ -22,6 +22,9 @@ type Pipeline struct {
 	seed   uint64
 	epochs int
 	budget Budget
+	common common    // what its runs take from
+	share  *Pipeline // whose budget it takes from instead
+	shares bool      // Share was given
 	sync   bool
 	noFuse bool
 	noHash bool
@@ -59,7 +62,8 @@ type Pipeline struct {
 	problems []Problem
 }
 
-// Budget bounds what a pipeline may take. CPU is the share of the cores that quota, cpuset and affinity leave; 0 means
+// Budget bounds what a pipeline may take, all its runs that are under way at once together; see [Share] for several
+// pipelines. CPU is the share of the cores that quota, cpuset and affinity leave; 0 means
 // all of them. Memory is bytes for slabs and samples in flight; 0 means half the container's limit, or none where
 // there is no limit.
 type Budget struct {

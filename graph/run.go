@@ -18,6 +18,7 @@ import (
 // Run is a pipeline at work. Its methods may be called from any goroutine.
 type Run struct {
 	p        *Pipeline
+	owner    *Pipeline // of the budget
 	eng      *engine.Run
 	clock    *meter.Clock
 	stages   []*stageRun
@@ -73,14 +74,7 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 	r.eng.Wrap = func(stage string, err error) error {
 		return &StageError{Pipeline: p.name, Stage: stage, Worker: -1, Op: "panic", Err: err, Stack: engine.StackOf(err)}
 	}
-	limit := p.memoryLimit()
-	if r.memory = p.buffers; r.memory == nil {
-		r.memory = newMemory(limit)
-	}
-	r.bytes = newByteBook(limit, p.hold(), func(line string) { r.degraded("", line) })
-	if m, ok := r.memory.(*memory); ok {
-		r.bytes.kept = m.pool
-	}
+	r.takeBudget()
 	r.watchMemory()
 	b := &builder{
 		p: p, ctx: r.eng.Context(), run: r, eng: r.eng, memory: r.memory, cores: p.cores(),
@@ -92,6 +86,7 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 	if err := b.resumeAt(p.resume); err != nil {
 		r.eng.End(nil)
 		_ = r.eng.Wait()
+		r.leaveBudget()
 		return nil, err
 	}
 	r.fewCores()
@@ -106,6 +101,7 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 			for i := len(b.stops) - 1; i >= 0; i-- {
 				_ = b.stops[i]()
 			}
+			r.leaveBudget()
 			return nil, err
 		}
 	}
@@ -136,14 +132,15 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 // cores is what the pipeline may compute with.
 func (p *Pipeline) cores() int {
 	n := host.Cores()
-	if p.budget.CPU > 0 {
-		n = int(float64(n)*p.budget.CPU + 0.5)
+	if share := p.owner().budget.CPU; share > 0 {
+		n = int(float64(n)*share + 0.5)
 	}
 	return max(1, n)
 }
 
 // memoryLimit is the byte budget: what was set, or half of what [MemoryUse] or the container says, or none.
 func (p *Pipeline) memoryLimit() int64 {
+	p = p.owner()
 	if p.budget.Memory > 0 {
 		return p.budget.Memory
 	}
@@ -209,6 +206,7 @@ func (r *Run) Wait() error {
 				err = cerr
 			}
 		}
+		r.leaveBudget()
 		r.mu.Lock() // a snapshot may be taken at the same time
 		defer r.mu.Unlock()
 		r.err = err

@@ -24,6 +24,9 @@ func MemoryUse(use func() (used, limit int64)) PipelineOption {
 func (r *Run) watchMemory() {
 	use := r.p.memoryUse
 	if use == nil {
+		use = r.p.owner().memoryUse
+	}
+	if use == nil {
 		use = host.MemoryUse()
 	}
 	if use == nil {

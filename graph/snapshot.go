@@ -248,7 +248,8 @@ type CacheEpoch struct {
 	Hits, Misses int64
 }
 
-// MemoryStats are what was held.
+// MemoryStats are what was held. With [Share] the limit and the overdraft are those of all who share; what is in flight is
+// the run's own.
 type MemoryStats struct {
 	PeakRSS       int64
 	InFlightPeak  int64

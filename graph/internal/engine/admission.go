@@ -2,14 +2,13 @@ package engine
 
 import (
 	"math"
-	"sync"
 	"sync/atomic"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
 	"github.com/penstock-go/penstock/graph/internal/pool"
 )
 
-// Admission lets the outputs of sources pass as there are bytes for them. Without a limit it only counts.
+// Admission lets the outputs of a run's sources pass as there are bytes for them. Without a limit it only counts.
 //
 // The oldest item that is not inside passes when there is room for it, or when fewer than hold items of its source are
 // inside. A later one may pass before its turn as long as the largest item seen so far still finds room after it: so
@@ -19,8 +18,10 @@ type Admission struct {
 	used atomic.Int64
 	peak atomic.Int64
 
-	mu      sync.Mutex
+	j       *Joint // its lock guards what follows
 	b       pool.Budget
+	fixed   int64 // of the limit, for good
+	over    int64 // the most that all runs together were above the limit
 	largest int64
 	lanes   []*Lane
 
@@ -43,35 +44,38 @@ type waiting struct {
 	turn int64
 }
 
-// NewAdmission makes an admission with a limit in bytes, 0 for none; the oldest hold items of a source always pass.
-func NewAdmission(limit, hold int64) *Admission {
-	return &Admission{free: limit == 0, b: pool.Budget{Limit: limit, Hold: hold}}
-}
-
 // Lane adds a source.
 func (a *Admission) Lane() *Lane {
 	l := &Lane{a: a, ahead: map[int64]int64{}, stopAt: math.MaxInt64}
+	a.j.mu.Lock()
 	a.lanes = append(a.lanes, l)
+	a.j.mu.Unlock()
 	return l
 }
 
-// Shrink takes bytes off the limit, for memory that is held for good.
+// Shrink takes bytes off the limit until the run leaves, for memory that is held for good.
 func (a *Admission) Shrink(by int64) {
-	a.mu.Lock()
-	if a.b.Limit > 0 {
-		a.b.Limit = max(1, a.b.Limit-by)
-	}
-	a.mu.Unlock()
+	a.j.mu.Lock()
+	a.fixed += by
+	a.j.fixed += by
+	a.j.mu.Unlock()
 }
 
-// Limit is the bytes that samples may take now; 0 is no limit.
+// Limit is the bytes that samples may take at most now; 0 is no limit. It does not depend on what other runs hold.
 func (a *Admission) Limit() int64 {
 	if a.free {
 		return 0
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.b.Limit
+	a.j.mu.Lock()
+	defer a.j.mu.Unlock()
+	return max(1, a.j.most()-a.fixed)
+}
+
+// Most is what the run may take, memory that is held for good and samples.
+func (a *Admission) Most() int64 {
+	a.j.mu.Lock()
+	defer a.j.mu.Unlock()
+	return a.j.most()
 }
 
 // count keeps the books where there is no limit.
@@ -86,19 +90,19 @@ func (a *Admission) Inside() int64 {
 	if a.free {
 		return a.used.Load()
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.j.mu.Lock()
+	defer a.j.mu.Unlock()
 	return a.b.Used()
 }
 
-// Peaks are the most that was inside, and the most above the limit.
+// Peaks are the most that was inside, and the most that all runs of the limit together were above it meanwhile.
 func (a *Admission) Peaks() (inside, overdraft int64) {
 	if a.free {
 		return a.peak.Load(), 0
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.b.Peak, a.b.Overdraft
+	a.j.mu.Lock()
+	defer a.j.mu.Unlock()
+	return a.b.Peak, a.over
 }
 
 // Admit waits until there is room for the first of sizes, whose ordinal is lo, and says for how many there was. 0: the
@@ -114,18 +118,19 @@ func (l *Lane) Admit(w *edge.Waiter, lo int64, sizes []int64) (n int, waited boo
 		return len(sizes), false
 	}
 	tight := a.scarcity.tight()
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.j.mu.Lock()
+	defer a.j.mu.Unlock()
 	for lo < l.stopAt {
 		a.b.Tight = tight
+		a.j.refresh(a)
 		if n = l.pass(lo, sizes); n > 0 || len(sizes) == 0 && lo == l.next {
 			return n, waited
 		}
 		l.waiting = append(l.waiting, waiting{w, lo})
-		a.mu.Unlock()
+		a.j.mu.Unlock()
 		w.Park(nil)
 		waited, tight = true, a.scarcity.tight()
-		a.mu.Lock()
+		a.j.mu.Lock()
 	}
 	return 0, waited
 }
@@ -151,6 +156,7 @@ func (l *Lane) pass(lo int64, sizes []int64) (n int) {
 	if n == 0 {
 		return 0
 	}
+	l.a.j.noteOver()
 	if lo != l.next {
 		l.ahead[lo] = int64(n)
 		l.early += int64(n)
@@ -195,13 +201,11 @@ func (l *Lane) Free(bytes int64) {
 		a.used.Add(-bytes)
 		return
 	}
-	a.mu.Lock()
+	a.j.mu.Lock()
 	a.b.Free(bytes)
 	l.inside--
-	for _, other := range a.lanes {
-		other.wake()
-	}
-	a.mu.Unlock()
+	a.j.wake()
+	a.j.mu.Unlock()
 }
 
 // Grow adds bytes to an item that is inside: it turned out larger than was thought.
@@ -210,9 +214,10 @@ func (a *Admission) Grow(bytes int64) {
 		a.count(bytes)
 		return
 	}
-	a.mu.Lock()
+	a.j.mu.Lock()
 	a.b.Grow(bytes)
-	a.mu.Unlock()
+	a.j.noteOver()
+	a.j.mu.Unlock()
 }
 
 // Stop lets all who wait go: nothing of the lane is wanted any more.
@@ -220,8 +225,8 @@ func (l *Lane) Stop() { l.StopFrom(0) }
 
 // StopFrom lets those go whose ordinal is lo or a later one: nothing of that is wanted.
 func (l *Lane) StopFrom(lo int64) {
-	l.a.mu.Lock()
-	defer l.a.mu.Unlock()
+	l.a.j.mu.Lock()
+	defer l.a.j.mu.Unlock()
 	l.stopAt = min(l.stopAt, lo)
 	for len(l.waiting) > 0 {
 		l.wake()

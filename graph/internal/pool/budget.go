@@ -3,14 +3,13 @@ package pool
 // Budget counts bytes that are admitted at the sources. It is guarded by the lock of its caller.
 //
 // An item is admitted when there is room for it or when fewer than Hold items of its source are inside: the oldest Hold
-// items always pass, since a stage that collects that many cannot let go of them before. What they take above the
-// limit is counted as overdraft.
+// items always pass, since a stage that collects that many cannot let go of them before.
 type Budget struct {
-	Limit           int64 // 0: none
-	Hold            int64
-	Tight           bool  // memory is scarce beyond the budget: only the oldest Hold items pass
-	Peak, Overdraft int64 // the largest so far
-	used            int64
+	Limit int64 // 0: none
+	Hold  int64
+	Tight bool  // memory is scarce beyond the budget: only the oldest Hold items pass
+	Peak  int64 // the most so far
+	used  int64
 }
 
 // Admit takes bytes for one item of a source that has inside items under way, or says that there is no room now.
@@ -31,9 +30,6 @@ func (b *Budget) Room(bytes int64) bool {
 func (b *Budget) Grow(bytes int64) {
 	b.used += bytes
 	b.Peak = max(b.Peak, b.used)
-	if b.Limit > 0 {
-		b.Overdraft = max(b.Overdraft, b.used-b.Limit)
-	}
 }
 
 // Free gives an item's bytes back.

@@ -11,7 +11,8 @@ import (
 // was in use at once. It is safe for use by several goroutines.
 type Memory struct {
 	used, peak, idle atomic.Int64
-	limit            atomic.Int64 // 0: none
+	limit            int64        // 0: none
+	taken            atomic.Int64 // of it, by others
 	classes          [nclasses]class
 }
 
@@ -27,16 +28,18 @@ const (
 )
 
 // NewMemory makes an empty pool. With a limit, idle memory is let go once used and idle together exceed it.
-func NewMemory(limit int64) *Memory {
-	m := &Memory{}
-	m.limit.Store(limit)
-	return m
-}
+func NewMemory(limit int64) *Memory { return &Memory{limit: limit} }
 
-// Shrink takes bytes off the limit, for memory that others hold within the same budget.
-func (m *Memory) Shrink(by int64) {
-	for l := m.limit.Load(); l > 0 && !m.limit.CompareAndSwap(l, max(1, l-by)); l = m.limit.Load() {
+// Shrink takes bytes off the limit, for memory that others hold within the same budget; a negative number gives them
+// back.
+func (m *Memory) Shrink(by int64) { m.taken.Add(by) }
+
+// most is the limit now, 0 for none.
+func (m *Memory) most() int64 {
+	if m.limit == 0 {
+		return 0
 	}
+	return max(1, m.limit-m.taken.Load())
 }
 
 // classOf is the class of the smallest size that holds n, and that size.
@@ -68,7 +71,7 @@ func (m *Memory) Take(n int) []byte {
 		return b[:n]
 	}
 	c.mu.Unlock()
-	if l := m.limit.Load(); l > 0 && m.used.Load()+m.idle.Load() > l {
+	if l := m.most(); l > 0 && m.used.Load()+m.idle.Load() > l {
 		m.trim(i)
 	}
 	return make([]byte, n, size)
@@ -89,7 +92,7 @@ func (m *Memory) Back(b []byte) {
 	}
 	m.used.Add(-size)
 	keep := m.peak.Load()
-	if l := m.limit.Load(); l > 0 {
+	if l := m.most(); l > 0 {
 		keep = min(keep, l)
 	}
 	if m.used.Load()+m.idle.Load()+size > keep {
