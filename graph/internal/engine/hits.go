@@ -44,8 +44,8 @@ func (f *finder[T]) Pass(sl edge.Slice[struct{}]) bool {
 			for _, items := range f.count[sent : sent+n] {
 				end += items
 			}
+			c.hit(epoch, int64(n)) // before they are handed over: the epoch may end with them
 			ok = f.put(ticket, int64(n), sl.EpochLo, f.cells[from:end], &sl.Cells[sent].Tag, t)
-			c.hit(epoch, int64(n))
 			sent, from = sent+n, end
 		}
 	}
