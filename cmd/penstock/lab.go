@@ -49,6 +49,7 @@ func (a *app) openLab(file string, set texts, root string, seconds float64) (*la
 	if s == nil {
 		return nil, exitUsage
 	}
+	a.err = &inTurn{w: a.err} // what a signal says comes from another goroutine
 	ctx, cancel := context.WithCancelCause(context.Background())
 	l.ctx, l.guard = ctx, &guard{err: a.err, cancel: cancel}
 	stop := make(chan struct{})
@@ -61,6 +62,18 @@ func (a *app) openLab(file string, set texts, root string, seconds float64) (*la
 	}
 	limitMemory(s.Memory)
 	return l, exitDone
+}
+
+// inTurn lets one write after the other through.
+type inTurn struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (t *inTurn) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.w.Write(b)
 }
 
 func readText(file string, stdin io.Reader) ([]byte, error) {
