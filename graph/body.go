@@ -54,7 +54,7 @@ func workerOf[A, B any](b *builder, s *stageRun, hin *hooks[A], hout *hooks[B], 
 		w.emitting(t.Emit)
 		w.one = w.emitOne
 	default:
-		return nil, nil, fmt.Errorf("a %s transform sets none of Map, Choose, Emit, Group and Cache", s.n.kind)
+		return nil, nil, fmt.Errorf("a %s transform sets none of Map, Choose, Emit, Group, Block and Cache", s.n.kind)
 	}
 	return w.each, closing, nil
 }

@@ -127,13 +127,16 @@ func (f *feed) leave() {
 	}
 }
 
-// finish ends the epochs up to one, where they have no end of their own, and finished counts the rank's own places that
-// come after the last one that was delivered, -1 for none.
-func (f *feed) finish(epoch int64) {
-	for o := f.over.Load(); o <= epoch && !f.over.CompareAndSwap(o, epoch+1); o = f.over.Load() {
+// finish ends the epochs up to one, where they have no end of their own.
+func (f *feed) finish(epoch int64) { endUpTo(&f.over, epoch) }
+
+// endUpTo raises the number of the first epoch that is not over.
+func endUpTo(over *atomic.Int64, epoch int64) {
+	for o := over.Load(); o <= epoch && !over.CompareAndSwap(o, epoch+1); o = over.Load() {
 	}
 }
 
+// finished counts the rank's own places that come after the last one that was delivered, -1 for none.
 func (f *feed) finished(epoch, last int64) {
 	base := f.baseOf(epoch)
 	f.left(max(0, f.world.Number(max(0, f.places.Len(epoch)-base))-f.world.Number(max(0, last+1-base))))

@@ -69,10 +69,7 @@ func (f *forward) limit(epoch int64) int64 {
 
 func (f *forward) ended(epoch int64) bool { return f.endless && epoch < f.over.Load() }
 
-func (f *forward) finish(epoch int64) {
-	for o := f.over.Load(); o <= epoch && !f.over.CompareAndSwap(o, epoch+1); o = f.over.Load() {
-	}
-}
+func (f *forward) finish(epoch int64) { endUpTo(&f.over, epoch) }
 
 func (f *forward) note(m engine.SplitMark) {
 	f.mu.Lock()

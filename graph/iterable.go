@@ -45,7 +45,7 @@ func (b *builder) forwardOf(s *stageRun, number, splits, width int) (*forward, *
 	f := &forward{world: p.world, all: splits, resumed: -1}
 	if p.world.Shares(int64(splits)) {
 		f.world = shard.World{}
-		b.run.warn(fmt.Sprintf("the source %q has %d splits for %d ranks: each rank reads all of them and keeps every %d. record; the others count as filtered",
+		b.run.warn(fmt.Sprintf("the source %q has %d splits for %d ranks: each rank reads all of them and keeps one record of %d; the others count as filtered",
 			s.n.id, splits, p.world.World, p.world.World))
 	}
 	f.own = int(f.world.Number(int64(splits)))

@@ -10,8 +10,8 @@ import (
 // or the default one. Training and validation are the case it is for.
 //
 // Bytes: samples, slabs of batches and what stages reserve count against the one limit. Half of what slabs leave is
-// kept, in equal parts for each run and at least for two; whoever comes first may take from the other half. So either goes on while the other stands still with its buffers full, and p alone has three quarters of its
-// budget. The slabs of a run take an eighth of the budget where two share, but at least what they need to move. What is
+// kept, in equal parts for each run and at least for two; whoever comes first may take from the other half. So either
+// goes on while the other stands still with its buffers full, and p alone has three quarters of its budget. The slabs of a run take an eighth of the budget where two share, but at least what they need to move. What is
 // above the limit is the overdraft in the report, as without sharing: items that some stage waits for always pass.
 // Memory is recycled from one to the other.
 //
