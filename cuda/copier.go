@@ -165,7 +165,7 @@ func (p *copier) take(c *graph.Call, n int) (s *slot, err error) {
 	}
 	if err := p.fit(s, n); err != nil {
 		p.put(s)
-		return nil, fmt.Errorf("%d batches of %s on the device: %w; lower depth, or make the batch smaller", p.depth, sizeText(int64(n)), err)
+		return nil, fmt.Errorf("%d batches of %s on the device: %w; lower depth, or make the batch smaller", p.depth, graph.SizeText(int64(n)), err)
 	}
 	return s, nil
 }

@@ -54,7 +54,7 @@ func (p *pool) Slab(n int) ([]byte, error) {
 	}
 	mem, err := p.dev.Map(n)
 	if err != nil {
-		return nil, fmt.Errorf("%d page-locked batches of %s: %w", 1+len(p.slabs), sizeText(int64(n)), err)
+		return nil, fmt.Errorf("%d page-locked batches of %s: %w", 1+len(p.slabs), graph.SizeText(int64(n)), err)
 	}
 	s := &pinned{mem: mem, ready: make(chan struct{})}
 	if p.over {
@@ -79,7 +79,7 @@ func (p *pool) Ring(each int64, slabs, least int) (int, error) {
 	}
 	if fit < slabs {
 		p.tell(fmt.Sprintf("page-locked memory is limited to %s, which leaves room for %d batches of %s instead of %d; %s",
-			sizeText(p.limit), fit, sizeText(each), slabs, p.knob))
+			graph.SizeText(p.limit), fit, graph.SizeText(each), slabs, p.knob))
 		slabs = fit
 	}
 	return slabs, nil
@@ -87,7 +87,7 @@ func (p *pool) Ring(each int64, slabs, least int) (int, error) {
 
 func (p *pool) tooMuch(n int, each int64) error {
 	return fmt.Errorf("%d page-locked batches of %s need %s, the limit is %s; make the batch smaller or %s",
-		n, sizeText(each), sizeText(int64(n)*each), sizeText(p.limit), p.knob)
+		n, graph.SizeText(each), graph.SizeText(int64(n)*each), graph.SizeText(p.limit), p.knob)
 }
 
 // Stalled adds to the time for which batches could not be begun.
@@ -151,7 +151,7 @@ func (s *pinned) lock(dev Device) {
 	for s.done < len(s.mem) {
 		n := min(len(s.mem)-s.done, maxPiece)
 		if err := dev.Lock(s.mem[s.done : s.done+n]); err != nil {
-			s.fail(fmt.Errorf("a batch's memory of %s: %w", sizeText(int64(len(s.mem))), err))
+			s.fail(fmt.Errorf("a batch's memory of %s: %w", graph.SizeText(int64(len(s.mem))), err))
 			return
 		}
 		s.done += n
@@ -245,16 +245,4 @@ func PinLimit(asked int64, m graph.Machine) (limit int64, knob string) {
 		limit, knob = m.MemoryLimit, "raise the container's memory limit"
 	}
 	return limit, knob
-}
-
-func sizeText(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d bytes", n)
 }

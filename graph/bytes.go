@@ -46,15 +46,15 @@ func (b *byteBook) slabs(each int64, n, least int) (int, error) {
 		}
 		fit := int(half / max(each, 1))
 		if need := int64(least) * each; fit < least && need > all {
-			of := sizeText(b.limit)
+			of := SizeText(b.limit)
 			if all < b.limit {
-				of += ", of which each pipeline may have " + sizeText(all) + " for batches"
+				of += ", of which each pipeline may have " + SizeText(all) + " for batches"
 			}
 			return 0, fmt.Errorf("%s batches of %s need %s, the %s is %s; make the batch smaller or raise budget.memory",
-				countText(least), sizeText(each), sizeText(need), word, of)
+				countText(least), SizeText(each), SizeText(need), word, of)
 		}
 		if fit = max(least, fit); fit < n {
-			b.warn(fmt.Sprintf("the %s of %s leaves room for %d batches of %s instead of %d", word, sizeText(b.limit), fit, sizeText(each), n))
+			b.warn(fmt.Sprintf("the %s of %s leaves room for %d batches of %s instead of %d", word, SizeText(b.limit), fit, SizeText(each), n))
 			n = fit
 		}
 	}
@@ -88,7 +88,8 @@ func (b *byteBook) shrink(n int64) {
 	}
 }
 
-func sizeText(n int64) string {
+// SizeText writes a number of bytes for messages, as "1.5 MiB".
+func SizeText(n int64) string {
 	switch {
 	case n >= 1<<30:
 		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
@@ -192,7 +193,7 @@ func tooLarge(need, limit int64) error {
 	if limit == 0 || need <= limit {
 		return nil
 	}
-	return fmt.Errorf("the item needs %s, the memory budget leaves %s; raise budget.memory or leave the item out", sizeText(need), sizeText(limit))
+	return fmt.Errorf("the item needs %s, the memory budget leaves %s; raise budget.memory or leave the item out", SizeText(need), SizeText(limit))
 }
 
 // Refuse implements [engine.Gate].

@@ -200,13 +200,8 @@ func openMix[T any](b *builder, n *node, decl Mixing) error {
 	tally := b.mixed(n, m.Shares, weights)
 	m.Resumed = tally.resumed
 	m.Book = tally.note
-	var pulls []engine.Pull[T]
-	for _, in := range n.ins {
-		m.Ins = append(m.Ins, inputEdge[T](b, in))
-		if b.p.sync {
-			pulls = append(pulls, b.pulls[in.no].(engine.Pull[T]))
-		}
-	}
+	ins, pulls := inputsOf[T](b, n)
+	m.Ins = ins
 	b.launch(func() { m.Start(b.eng) })
 	if b.p.sync {
 		b.pulls[n.no] = m.Pull(b.eng, pulls)

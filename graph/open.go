@@ -226,6 +226,17 @@ func finish[T any](b *builder, s *stageRun, h *hooks[T], size, hash *func(*edge.
 	})
 }
 
+// inputsOf are the edges that a node with several inputs reads, and how it pulls from them without goroutines.
+func inputsOf[T any](b *builder, n *node) (ins []*edge.Edge[T], pulls []engine.Pull[T]) {
+	for _, in := range n.ins {
+		ins = append(ins, inputEdge[T](b, in))
+		if b.p.sync {
+			pulls = append(pulls, b.pulls[in.no].(engine.Pull[T]))
+		}
+	}
+	return ins, pulls
+}
+
 func openMerge[T any](b *builder, n *node) error {
 	s := b.begin(n)
 	h := hooksOf[T](b.index)
@@ -233,13 +244,8 @@ func openMerge[T any](b *builder, n *node) error {
 	if b.resume != nil {
 		m.Turn, m.TurnEpoch = b.turnOf(n), int32(b.resume.Epoch)
 	}
-	var pulls []engine.Pull[T]
-	for _, in := range n.ins {
-		m.Ins = append(m.Ins, inputEdge[T](b, in))
-		if b.p.sync {
-			pulls = append(pulls, b.pulls[in.no].(engine.Pull[T]))
-		}
-	}
+	ins, pulls := inputsOf[T](b, n)
+	m.Ins = ins
 	b.launch(func() { m.Start(b.eng) })
 	if b.p.sync {
 		b.pulls[n.no] = m.Pull(b.eng, pulls)

@@ -40,7 +40,7 @@ func (r *Run) watchMemory() {
 		}
 		once.Do(func() {
 			r.degraded("", fmt.Sprintf("the container has used %s of its %s of memory: items are let in one by one while that is so, which costs speed; "+
-				"lower budget.memory or give the container more", sizeText(used), sizeText(limit)))
+				"lower budget.memory or give the container more", SizeText(used), SizeText(limit)))
 		})
 		return true
 	})
