@@ -331,3 +331,16 @@ func TestSlowItemsAreNamedByWhatCameOut(t *testing.T) {
 		require.Contains(t, []string{"#0", "#1", "#2", "#3"}, s.Stages[2].Slowest[0].Key)
 	})
 }
+
+func TestBatchesEndsARunWithAnOutput(t *testing.T) {
+	p := graph.New("limit", graph.Batches(3))
+	out := graph.Output(graph.From(p, "src", ints(10)), "out")
+	run, err := p.Start(t.Context())
+	require.NoError(t, err)
+	n := 0
+	for range out.All(run) {
+		n++
+	}
+	require.NoError(t, run.Wait())
+	require.Equal(t, 3, n)
+}

@@ -57,7 +57,7 @@ func TestRandDependsOnEveryPartOfThePosition(t *testing.T) {
 		require.False(t, twice, "%v", p)
 		seen[v] = p
 	}
-	a, b := graph.NewCall(context.Background(), 7, "a", item.Pos{}).Rand().Uint64(), graph.NewCall(context.TODO(), 7, "b", item.Pos{}).Rand().Uint64()
+	a, b := graph.NewCall(context.Background(), 7, "a", item.Pos{}).Rand().Uint64(), graph.NewCall(context.Background(), 7, "b", item.Pos{}).Rand().Uint64()
 	require.NotEqual(t, a, b, "another stage, other numbers")
 	require.NotEqual(t, a, graph.NewCall(context.Background(), 8, "a", item.Pos{}).Rand().Uint64(), "another seed")
 }
