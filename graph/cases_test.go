@@ -188,10 +188,7 @@ func TestErrorsAreTold(t *testing.T) {
 		require.Equal(t, 13, o.v)
 		require.Equal(t, `pipeline "told", stage "work": #13: own 13`, err.Error())
 	}
-	for i := 0; i < 2000 && runtime.NumGoroutine() > before; i++ { // they have been joined, and may still be leaving
-		time.Sleep(ms)
-	}
-	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+	noMoreGoroutines(t, before)
 }
 
 type own struct{ v int }

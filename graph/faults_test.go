@@ -130,13 +130,128 @@ func TestErrorAtItemEndsTheStreamThere(t *testing.T) {
 	}
 }
 
+// trap is one fault at one call of a stage.
+type trap struct {
+	stage, fault string
+	at           int64
+	cancel       context.CancelCauseFunc
+	calls        atomic.Int64
+	hit          atomic.Bool
+	run          atomic.Pointer[graph.Run]
+}
+
+// faultsOf are the faults that can be planted in a stage: the loop, "sink", is the program's own, and only it can be left.
+func faultsOf(stage string) []string {
+	if stage == "sink" {
+		return []string{"delay", "cancel", "break", "stop"}
+	}
+	return []string{"error", "panic", "delay", "late", "cancel", "stop"}
+}
+
+// ends says that the run ends with an error where such a fault is reached.
+func ends(fault string) bool {
+	return fault == "error" || fault == "panic" || fault == "late" || fault == "cancel"
+}
+
+// options are those of the stages that may be late.
+func (f *trap) options(workers int) []graph.Option {
+	if f.fault == "late" {
+		return []graph.Option{graph.Workers(workers), graph.Timeout(time.Second)}
+	}
+	return []graph.Option{graph.Workers(workers)}
+}
+
+// reached counts a call and says whether it is the one.
+func (f *trap) reached(here string) bool {
+	if here != f.stage || f.calls.Add(1)-1 != f.at {
+		return false
+	}
+	f.hit.Store(true)
+	return true
+}
+
+// trip is called at each call of each stage.
+func (f *trap) trip(here string) error {
+	if !f.reached(here) {
+		return nil
+	}
+	switch f.fault {
+	case "error":
+		return errBad
+	case "panic":
+		panic(errBad)
+	case "delay", "late":
+		time.Sleep(time.Minute)
+	case "cancel":
+		f.cancel(errBad)
+	case "stop":
+		if r := f.run.Load(); r != nil {
+			r.Stop()
+		}
+	}
+	return nil
+}
+
+// trapped runs a pipeline to its end, or until the fault says that the loop is left, and gives how many items came. The
+// run's error is the one that the loop was told.
+func trapped[T any](ctx context.Context, t *testing.T, f *trap, p *graph.Pipeline, out *graph.Out[T], look func(T)) (n int, err error) {
+	ctx, f.cancel = context.WithCancelCause(ctx)
+	defer f.cancel(nil)
+	run, err := p.Start(ctx)
+	require.NoError(t, err)
+	f.run.Store(run)
+	var told error
+	for v, err := range out.All(run) {
+		if told = err; err != nil {
+			break
+		}
+		n++
+		look(v)
+		if f.fault != "break" {
+			_ = f.trip("sink")
+		} else if f.reached("sink") {
+			break
+		}
+	}
+	err = run.Wait()
+	require.Equal(t, err, run.Wait(), "Wait tells the same again")
+	require.Equal(t, err, told, "the loop is told the same")
+	if f.fault == "late" && f.hit.Load() {
+		time.Sleep(2 * time.Minute) // the call that was left behind has the item until it returns
+	}
+	require.Empty(t, run.Snapshot().Totals.Unbalanced, "at call %d", f.at)
+	return n, err
+}
+
+// caused checks that an error is the fault's, and names its stage; sources are those that count as "src".
+func (f *trap) caused(t *testing.T, err error, sources ...string) {
+	t.Helper()
+	require.True(t, f.hit.Load(), "%v", err)
+	switch f.fault {
+	case "cancel":
+		require.ErrorIs(t, err, errBad)
+		return
+	case "error", "panic":
+		require.ErrorIs(t, err, errBad)
+	case "late":
+		require.ErrorIs(t, err, graph.ErrTimeout)
+	default:
+		require.NoError(t, err)
+	}
+	var se *graph.StageError
+	require.ErrorAs(t, err, &se)
+	require.NotEmpty(t, se.Key)
+	if f.stage == "src" {
+		require.Contains(t, sources, se.Stage)
+	} else {
+		require.Equal(t, f.stage, se.Stage)
+	}
+}
+
 // A fault of each sort at call i of each stage, for every i until the run passes untouched.
 func TestFaultAtEveryCallOfEveryStage(t *testing.T) {
 	for _, stage := range []string{"src", "first", "second", "batch", "sink"} {
-		for _, fault := range []string{"error", "panic", "delay", "late", "cancel", "break", "stop"} {
-			if stage == "sink" && (fault == "error" || fault == "panic" || fault == "late") {
-				continue // the loop is the program's own
-			}
+		for _, fault := range faultsOf(stage) {
 			for _, workers := range []int{1, 3} {
 				t.Run(fmt.Sprintf("%s/%s/workers=%d", stage, fault, workers), func(t *testing.T) {
 					for i := int64(0); ; i++ {
@@ -151,91 +266,30 @@ func TestFaultAtEveryCallOfEveryStage(t *testing.T) {
 	}
 }
 
-// faultAt runs a pipeline with one fault and says whether the fault was reached.
+// faultAt runs a small pipeline with one fault and says whether it was reached.
 func faultAt(t *testing.T, stage, fault string, workers int, at int64) bool {
-	var live, calls atomic.Int64
-	var hit atomic.Bool
+	f := &trap{stage: stage, fault: fault, at: at}
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		defer cancel(nil)
-		var run atomic.Pointer[graph.Run]
-		trip := func(here string) error {
-			if here != stage || calls.Add(1)-1 != at {
-				return nil
-			}
-			hit.Store(true)
-			switch fault {
-			case "error":
-				return errBad
-			case "panic":
-				panic(errBad)
-			case "delay", "late":
-				time.Sleep(time.Minute)
-			case "cancel":
-				cancel(errBad)
-			case "stop":
-				if r := run.Load(); r != nil {
-					r.Stop()
-				}
-			}
-			return nil
-		}
+		var live atomic.Int64
 		pass := func(id string) graph.Stage[*tracked, *tracked] {
-			return graph.Map(func(v *tracked) (*tracked, error) { time.Sleep(ms); return v, trip(id) })
+			return graph.Map(func(v *tracked) (*tracked, error) { time.Sleep(ms); return v, f.trip(id) })
 		}
-		w := graph.Workers(workers)
-		timed := []graph.Option{w}
-		if fault == "late" {
-			timed = append(timed, graph.Timeout(time.Second))
-		}
+		w, timed := graph.Workers(workers), f.options(workers)
 		p := graph.New("faults", graph.Epochs(2), graph.WithBudget(graph.Budget{Memory: 2000}))
-		src := graph.From(p, "src", trackedSource{9, &live, func() error { return trip("src") }}, timed...)
+		src := graph.From(p, "src", trackedSource{9, &live, func() error { return f.trip("src") }}, timed...)
 		g := graph.Via(graph.Via(graph.Via(src, "first", pass("first"), timed...), "second", pass("second"), timed...), "pairs", pairs{&live}, w)
-		b := graph.Via(g, "batch", graph.Map(func(v *pair) (*pair, error) { return v, trip("batch") }), timed...)
-		out := graph.Output(b, "out")
-		r, err := p.Start(ctx)
-		require.NoError(t, err)
-		run.Store(r)
-		var seen error
-		n := 0
-		for v, err := range out.All(r) {
-			if err != nil {
-				seen = err
-				break
-			}
-			n++
-			require.False(t, v.rows[0].gone.Load())
-			if stage == "sink" {
-				if fault == "break" && calls.Add(1)-1 == at {
-					hit.Store(true)
-					break
-				}
-				_ = trip("sink")
-			}
-		}
-		err = r.Wait()
-		require.Equal(t, err, r.Wait(), "Wait tells the same again")
-		switch {
-		case fault == "late" && hit.Load():
-			var se *graph.StageError
-			require.ErrorAs(t, err, &se)
-			require.ErrorIs(t, err, graph.ErrTimeout)
-			require.Equal(t, stage, se.Stage)
-			require.NotEmpty(t, se.Key)
-		case hit.Load() && (fault == "error" || fault == "panic" || fault == "cancel"):
-			require.ErrorIs(t, err, errBad)
-			require.ErrorIs(t, seen, errBad)
-		default:
+		b := graph.Via(g, "batch", graph.Map(func(v *pair) (*pair, error) { return v, f.trip("batch") }), timed...)
+		n, err := trapped(t.Context(), t, f, p, graph.Output(b, "out"), func(v *pair) { require.False(t, v.rows[0].gone.Load()) })
+		if f.hit.Load() && ends(fault) {
+			require.Error(t, err, "fault at call %d", at)
+			f.caused(t, err, "src")
+		} else {
 			require.NoError(t, err)
 			require.True(t, fault != "delay" || n == 2*5, "a delay loses nothing: %d of 10", n)
 		}
-		if fault == "late" && hit.Load() {
-			time.Sleep(2 * time.Minute) // the call that was left behind has the item until it returns
-		}
 		require.Zero(t, live.Load(), "every item is released")
-		require.Empty(t, r.Snapshot().Totals.Unbalanced, "at call %d", at)
 	})
-	return hit.Load()
+	return f.hit.Load()
 }
 
 func TestBreakingOffLeavesNothingBehind(t *testing.T) {
@@ -252,6 +306,14 @@ func TestBreakingOffLeavesNothingBehind(t *testing.T) {
 			}
 		}
 		require.NoError(t, run.Wait())
+	}
+	noMoreGoroutines(t, before)
+}
+
+// noMoreGoroutines says that there are no more than before: they have been joined, and may still be leaving.
+func noMoreGoroutines(t *testing.T, before int) {
+	for i := 0; i < 2000 && runtime.NumGoroutine() > before; i++ {
+		time.Sleep(ms)
 	}
 	require.LessOrEqual(t, runtime.NumGoroutine(), before)
 }

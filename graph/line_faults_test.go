@@ -3,7 +3,6 @@ package graph_test
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,7 +27,7 @@ func (s backwards) Open(context.Context, *graph.Env) (graph.Transform[*token, *t
 type lineOf struct {
 	p      *graph.Pipeline
 	l      *ledger
-	trip   func(stage string) error
+	fault  *trap
 	timed  []graph.Option // of the stages that may be late
 	tokens uint64
 }
@@ -39,7 +38,7 @@ func (c *lineOf) read(id string, n int64) graph.Port[*token] {
 	c.tokens += uint64(n)
 	return graph.From(c.p, id, source[*token]{n, func(_ *graph.Call, i int64) (*token, error) {
 		time.Sleep(time.Duration(i%3) * ms)
-		if err := c.trip("src"); err != nil {
+		if err := c.fault.trip("src"); err != nil {
 			return nil, err
 		}
 		return newToken(c.l, (from+uint64(i))*900), nil // of 100 bytes
@@ -47,7 +46,7 @@ func (c *lineOf) read(id string, n int64) graph.Port[*token] {
 }
 
 func (c *lineOf) pass(in graph.Port[*token], id string) graph.Port[*token] {
-	return graph.Via(in, id, graph.Map(func(v *token) (*token, error) { time.Sleep(ms); return v, c.trip(id) }), c.timed...)
+	return graph.Via(in, id, graph.Map(func(v *token) (*token, error) { time.Sleep(ms); return v, c.fault.trip(id) }), c.timed...)
 }
 
 // holders are the parts.
@@ -86,11 +85,7 @@ func TestFaultAtEveryCallAroundWhatKeepsItems(t *testing.T) {
 			continue
 		}
 		for _, stage := range []string{"src", "first", "last", "sink"} {
-			for _, fault := range []string{"error", "panic", "delay", "late", "cancel", "break", "stop"} {
-				own := fault == "error" || fault == "panic" || fault == "late"
-				if stage == "sink" && own || stage != "sink" && fault == "break" {
-					continue // the loop is the program's own, and only the loop can be left
-				}
+			for _, fault := range faultsOf(stage) {
 				for _, workers := range some(3, 1) {
 					t.Run(fmt.Sprintf("%s/%s/%s/workers=%d", name, stage, fault, workers), func(t *testing.T) {
 						whole := lineFault(t, name, stage, "none", workers, -1)
@@ -101,6 +96,7 @@ func TestFaultAtEveryCallAroundWhatKeepsItems(t *testing.T) {
 								require.Equal(t, whole.n, r.n)
 								return
 							}
+							own := ends(fault) && fault != "cancel"
 							beyond := own && r.err == nil && stage != "last" && readsOn[name] // what was read for nothing
 							if fault == "delay" || beyond {
 								require.Equal(t, whole.n, r.n, "nothing is lost by a fault at call %d", i)
@@ -128,103 +124,18 @@ type lineResult struct {
 
 // lineFault runs a line with one fault.
 func lineFault(t *testing.T, name, stage, fault string, workers int, at int64) (r lineResult) {
-	var calls atomic.Int64
-	var hit atomic.Bool
+	f := &trap{stage: stage, fault: fault, at: at}
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		defer cancel(nil)
-		var run atomic.Pointer[graph.Run]
-		reached := func(here string) bool {
-			if here != stage || calls.Add(1)-1 != at {
-				return false
-			}
-			hit.Store(true)
-			return true
-		}
-		trip := func(here string) error {
-			if !reached(here) {
-				return nil
-			}
-			switch fault {
-			case "error":
-				return errBad
-			case "panic":
-				panic(errBad)
-			case "delay", "late":
-				time.Sleep(time.Minute)
-			case "cancel":
-				cancel(errBad)
-			case "stop":
-				if r := run.Load(); r != nil {
-					r.Stop()
-				}
-			}
-			return nil
-		}
-		timed := []graph.Option{graph.Workers(workers)}
-		if fault == "late" {
-			timed = append(timed, graph.Timeout(time.Second))
-		}
 		p := graph.New("faults", graph.Seed(2), graph.Epochs(2), graph.WithBudget(graph.Budget{Memory: 2000}))
-		c := &lineOf{p: p, l: &ledger{}, trip: trip, timed: timed}
+		c := &lineOf{p: p, l: &ledger{}, fault: f, timed: f.options(workers)}
 		out := graph.Output(c.pass(holders[name](c), "last"), "out")
-		started, err := p.Start(ctx)
-		require.NoError(t, err)
-		run.Store(started)
-		var seen error
-		for v, err := range out.All(started) {
-			if err != nil {
-				seen = err
-				break
-			}
-			_ = v.use()
-			r.n++
-			if fault == "break" {
-				if reached("sink") {
-					break
-				}
-				continue
-			}
-			_ = trip("sink")
-		}
-		r.err = started.Wait()
-		require.Equal(t, r.err, started.Wait(), "Wait tells the same again")
-		require.Equal(t, r.err, seen, "the loop is told the same")
+		r.n, r.err = trapped(t.Context(), t, f, p, out, func(v *token) { _ = v.use() })
 		if r.err != nil {
-			lineFailed(t, fault, stage, hit.Load(), r.err)
-		}
-		if fault == "late" {
-			time.Sleep(2 * time.Minute) // the call that was left behind has the item until it returns
+			f.caused(t, r.err, "a", "b")
 		}
 		require.Zero(t, c.l.items.Load(), "every item is released, at call %d", at)
 		require.Zero(t, c.l.opened.Load(), "every part is closed")
-		require.Empty(t, started.Snapshot().Totals.Unbalanced, "at call %d", at)
 	})
-	r.hit = hit.Load()
+	r.hit = f.hit.Load()
 	return r
-}
-
-// lineFailed checks the error of a run.
-func lineFailed(t *testing.T, fault, stage string, hit bool, err error) {
-	t.Helper()
-	require.True(t, hit, "%v", err)
-	switch fault {
-	case "cancel":
-		require.ErrorIs(t, err, errBad)
-		return
-	case "error", "panic":
-		require.ErrorIs(t, err, errBad)
-	case "late":
-		require.ErrorIs(t, err, graph.ErrTimeout)
-	default:
-		require.NoError(t, err)
-	}
-	var se *graph.StageError
-	require.ErrorAs(t, err, &se)
-	require.NotEmpty(t, se.Key)
-	if stage == "src" {
-		require.Contains(t, []string{"a", "b"}, se.Stage)
-	} else {
-		require.Equal(t, stage, se.Stage)
-	}
 }
