@@ -201,7 +201,7 @@ func TestStopDeliversWhatWasRead(t *testing.T) {
 				require.NoError(t, run.Wait())
 				require.Equal(t, read, n, "budget %d", budget)
 				require.Greater(t, n, 10)
-				l.items.Load()
+				require.Zero(t, l.items.Load(), "every item is released")
 				timesAddUp(t, run.Snapshot())
 			})
 		}

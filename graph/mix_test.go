@@ -213,7 +213,7 @@ func TestMixThatCannotBeIsRefusedWhenBuilt(t *testing.T) {
 	require.ErrorContains(t, err, "a mix takes its inputs in turn and has no workers")
 }
 
-// G-SMP-02: a mix that is to end when all are used up gives every item at least once.
+// A mix that is to end when all are used up gives every item at least once.
 func TestMixThatEndsWhenAllAreUsedUpGivesEveryItem(t *testing.T) {
 	for _, stop := range []graph.StopRule{graph.StopAll, graph.StopRepeat} {
 		p := graph.New("used_up", graph.Seed(42))
