@@ -59,22 +59,9 @@ func TestResumedStepsAreTheRestOfTheUnbrokenOnes(t *testing.T) {
 		}
 		for _, world := range some(1, 3, 2) {
 			for rank := range world {
-				opts := []graph.PipelineOption{graph.Rank(rank, world), graph.StepsPerEpoch(steps)}
-				want := ranked(t, build, size, 2, 0, opts...)
-				for cut := 1; cut < rankEpochs*steps; cut++ {
-					if testing.Short() && cut%2 > 0 {
-						continue
-					}
-					head := ranked(t, build, size, 8, cut, opts...)
-					tail := ranked(t, build, size, 1+cut%3, 0, append(opts, graph.Resume(reread(t, head.state), false))...)
-					got := append(head.rows, tail.rows...)
-					for i := range got {
-						got[i].n = want.rows[i].n
-					}
-					require.Equal(t, want.rows, got, "%s, rank %d of %d, cut at %d", name, rank, world, cut)
-					require.Equal(t, want.snap.Digest, tail.snap.Digest, "%s, rank %d of %d, cut at %d: %+v %v", name, rank, world, cut, head.state, tail.snap.Warnings)
-					require.Equal(t, want.snap.Totals.Samples, head.snap.Totals.Samples+tail.snap.Totals.Samples)
-				}
+				t.Run(fmt.Sprintf("%s/rank=%d of %d", name, rank, world), func(t *testing.T) {
+					resumes(t, build, size, []graph.PipelineOption{graph.Rank(rank, world), graph.StepsPerEpoch(steps)})
+				})
 			}
 		}
 	}
@@ -128,24 +115,9 @@ func TestStepsCountBatchesSoNoneMayBeLeftOut(t *testing.T) {
 func TestStepsOfSkippedItemsAreMadeUpFor(t *testing.T) {
 	for _, world := range []int{1, 2} {
 		for rank := range world {
-			p := graph.New("x", graph.Epochs(2), graph.StepsPerEpoch(20), graph.Rank(rank, world))
-			read := graph.From(p, "read", samples{17, "a"}.source())
-			out := graph.Output(graph.Via(read, "bad", graph.Map(func(s *item.Sample) (*item.Sample, error) {
-				if s.Get("n").Int()%4 == 2 {
-					return nil, errBad
-				}
-				return s, nil
-			}), graph.OnError(graph.Skip)), "out")
-			run, err := p.Start(t.Context())
-			require.NoError(t, err)
-			n := 0
-			for _, err := range out.All(run) {
-				require.NoError(t, err)
-				n++
-			}
-			require.NoError(t, run.Wait())
-			require.Equal(t, 40, n)
-			require.Empty(t, run.Snapshot().Totals.Unbalanced)
+			j := ranked(t, cuts["skip"], 0, 0, 0, graph.StepsPerEpoch(20), graph.Rank(rank, world))
+			require.Len(t, j.rows, 20*rankEpochs)
+			require.NotZero(t, j.snap.Totals.Skipped)
 		}
 	}
 }
