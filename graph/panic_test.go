@@ -174,3 +174,43 @@ func TestPanicsAnywhereEndTheRun(t *testing.T) {
 		}
 	}
 }
+
+// touchySplits are read forward; one of their records panics in a method of its own, or one split fails.
+type touchySplits struct{ part string }
+
+func (s touchySplits) Open(context.Context, *graph.Env) (graph.Reader[*touchy], error) {
+	return graph.Reader[*touchy]{Splits: 4, Interleave: 3, Read: func(_ *graph.Call, split int, from int64, emit func(*touchy) error) error {
+		for i := int(from); i < 10; i++ {
+			if s.part == "skip" && split == 1 && i == 5 {
+				return errBad
+			}
+			if err := emit(&touchy{id: split + i, method: s.part}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}, nil
+}
+
+// The lanes of a source that is read forward wait for each other, and for who takes from them in turn: a panic of one
+// must not leave the others behind.
+func TestPanicsInASourceThatIsReadForwardEndTheRun(t *testing.T) {
+	for _, part := range []string{"bytes", "hash", "skip"} {
+		for _, workers := range []int{1, 3} {
+			t.Run(part, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					p := graph.New("touchy", graph.Epochs(2), graph.OnSkip(func(graph.SkipNote) { panic(errBad) }))
+					graph.Output(graph.From(p, "src", touchySplits{part}, graph.Workers(workers), graph.OnError(graph.Skip)), "out")
+					run, err := p.Start(t.Context())
+					require.NoError(t, err)
+					err = run.Wait()
+					var se *graph.StageError
+					require.ErrorAs(t, err, &se)
+					require.ErrorIs(t, err, errBad)
+					require.Equal(t, "src", se.Stage)
+					require.NotEmpty(t, se.Stack)
+				})
+			})
+		}
+	}
+}

@@ -34,6 +34,7 @@ type interleaved struct {
 
 // interleave takes a record of each lane in turn, epoch after epoch.
 func (s *Splits[T]) interleave() error {
+	defer s.dismiss() // also where an item's own method panics
 	out := &splitOut[T]{s: s, wait: edge.NewWaiter(), k: 1}
 	var e interleaved
 	e.Next = len(s.lanes)

@@ -112,17 +112,18 @@ func (s *Splits[T]) Start(r *Run) {
 	}
 	s.Out.Upstream(s.cut)
 	r.OnEnd(s.Out.Abort)
-	r.Work(s.Meter, func() {
-		err := s.interleave()
-		s.cut()
-		for _, l := range s.lanes {
-			close(l.next)
-			for i := range l.cells {
-				s.Drop(&l.cells[i])
-			}
+	r.Work(s.Meter, func() { s.Out.Close(s.interleave()) })
+}
+
+// dismiss lets the lanes end, which wait for their next split.
+func (s *Splits[T]) dismiss() {
+	s.cut()
+	for _, l := range s.lanes {
+		close(l.next)
+		for i := range l.cells {
+			s.Drop(&l.cells[i])
 		}
-		s.Out.Close(err)
-	})
+	}
 }
 
 func (s *Splits[T]) cut() {
@@ -135,11 +136,7 @@ func (s *Splits[T]) cut() {
 func (s *Splits[T]) run(l *splitLane[T]) {
 	l.m = s.Meter.NewWorker(s.r.Clock.Now())
 	for t := range l.next {
-		s.tokens <- struct{}{}
-		l.m.Spent(meter.WaitIn, s.r.Clock.Now())
-		ok := s.split(l, t)
-		<-s.tokens
-		if !ok {
+		if !s.read(l, t) {
 			break
 		}
 	}
@@ -147,6 +144,14 @@ func (s *Splits[T]) run(l *splitLane[T]) {
 	}
 	l.m.Spent(meter.WaitIn, s.r.Clock.Now())
 	l.edge.Close(nil)
+}
+
+// read reads one split as soon as not too many others are being read.
+func (s *Splits[T]) read(l *splitLane[T], t turn) bool {
+	s.tokens <- struct{}{}
+	defer func() { <-s.tokens }()
+	l.m.Spent(meter.WaitIn, s.r.Clock.Now())
+	return s.split(l, t)
 }
 
 // split reads one split into the lane's edge. It says whether the lane goes on.
