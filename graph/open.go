@@ -58,7 +58,7 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 		}
 		b.eng.Quietly(s.n.id, func() { h.drop(c) })
 	})
-	e.OnHeld = heldBy(s, &h)
+	e.OnHeld = heldBy(b.eng, s, &h)
 	b.late(func() { // a stage may work for others by then
 		if s.skipsAny() {
 			e.OnMark = b.capsOf(s)
@@ -73,26 +73,36 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 	return e
 }
 
-// heldBy notes which item of a stage held up others that were finished.
-func heldBy[T any](s *stageRun, h *hooks[T]) func(*edge.Part[T], int64, int64) {
+// heldBy notes which item of a stage held up others that were finished. It works under the edge's lock, which a key that
+// panics must not keep.
+func heldBy[T any](eng *engine.Run, s *stageRun, h *hooks[T]) func(*edge.Part[T], int64, int64) {
 	return func(p *edge.Part[T], held, blocked int64) {
 		if !s.m.Stragglers.Beats(held) {
 			return
 		}
-		key := ""
-		switch {
-		case len(p.Cells) > 0:
-			key = h.keyOf(&p.Cells[0])
-		case p.Err == nil:
-			key = h.placeKey(&p.First)
-		default:
-			return // the run ends with it, and its error names it
-		}
-		if p.N > 1 {
-			key = fmt.Sprintf("%s and %d more", key, p.N-1)
-		}
-		s.m.Stragglers.Add(key, held, blocked)
+		eng.Quietly(s.n.id, func() {
+			if key := partKey(p, h); key != "" {
+				s.m.Stragglers.Add(key, held, blocked)
+			}
+		})
 	}
+}
+
+// partKey names a part by its first item; "" where it has none, or ends the run with an error, which names it.
+func partKey[T any](p *edge.Part[T], h *hooks[T]) (key string) {
+	if len(p.Cells) == 0 && p.Err == nil {
+		key = h.placeKey(&p.First)
+	}
+	for i := range p.Cells {
+		if c := &p.Cells[i]; c.Flags&edge.PassEnd == 0 {
+			key = h.keyOf(c)
+			break
+		}
+	}
+	if key != "" && p.N > 1 {
+		key = fmt.Sprintf("%s and %d more", key, p.N-1)
+	}
+	return key
 }
 
 func inputEdge[T any](b *builder, n *node) *edge.Edge[T] { return b.edges[n.no].(*edge.Edge[T]) }

@@ -3,8 +3,10 @@ package graph_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -213,4 +215,47 @@ func TestPanicsInASourceThatIsReadForwardEndTheRun(t *testing.T) {
 			})
 		}
 	}
+}
+
+// keyedOnce is an item whose key panics from the second time on.
+type keyedOnce struct {
+	id   int
+	keys atomic.Int32
+}
+
+func (v *keyedOnce) Key() string {
+	if v.keys.Add(1) > 1 && v.id == 8 {
+		panic(errBad)
+	}
+	return "k"
+}
+
+// A straggler is named by its key while its edge is locked: were the lock kept, the run could not end.
+func TestAPanicOfAStragglersKeyIsTheRunsError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := graph.New("held")
+		src := graph.From(p, "read", source[*keyedOnce]{40, func(_ *graph.Call, i int64) (*keyedOnce, error) {
+			return &keyedOnce{id: int(i)}, nil
+		}}, graph.Workers(1))
+		slow := graph.Via(src, "slow", graph.Map(func(v *keyedOnce) (*keyedOnce, error) {
+			if v.id == 8 {
+				time.Sleep(200 * ms)
+			}
+			time.Sleep(4 * ms)
+			return v, nil
+		}), graph.Workers(4), graph.Window(4))
+		out := graph.Output(slow, "out")
+		run, err := p.Start(t.Context())
+		require.NoError(t, err)
+		n := 0
+		for range out.All(run) {
+			n++
+		}
+		err = run.Wait()
+		var se *graph.StageError
+		require.ErrorAs(t, err, &se)
+		require.ErrorIs(t, err, errBad)
+		require.Equal(t, "slow", se.Stage)
+		require.NotEmpty(t, se.Stack)
+	})
 }

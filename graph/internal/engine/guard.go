@@ -65,8 +65,8 @@ func (r *Run) wrap(stage string, err error) error {
 	return r.Wrap(stage, err)
 }
 
-// Quietly drops something that is used no more. It may be called under an edge's lock while the run is ending, so a
-// panic is only noted: it is the run's error if there is no other.
+// Quietly calls a method of an item, to drop it or to name it. It may be called under an edge's lock, also while the run
+// is ending, so a panic is only noted: it is the run's error if there is no other.
 func (r *Run) Quietly(stage string, f func()) {
 	defer func() {
 		if err := recovered(recover(), nil); err != nil {
