@@ -357,6 +357,12 @@ func TestACacheWhereItCannotWorkIsRefusedWithThePlaceForIt(t *testing.T) {
 	graph.Output(graph.Via(one, "keep", keep()), "out")
 	_, err := p.Start(t.Context())
 	require.ErrorContains(t, err, `"two" makes one item of several; put the cache before it`)
+
+	p = graph.New("blocks")
+	turned := graph.Via(graph.From(p, "read", graph.Source[*token](&sized{n: 9, l: &ledger{}})), "turned", graph.Stage[*token, *token](backwards{3}))
+	graph.Output(graph.Via(turned, "keep", keep()), "out")
+	_, err = p.Start(t.Context())
+	require.ErrorContains(t, err, `"turned" hands items on in another order; put the cache before it`)
 }
 
 // What a cache has is handed out however small the edges are, and a consumer may break off at any item.

@@ -66,8 +66,11 @@ func cacheFits(b *builder, s, source *stageRun, sized, same bool) error {
 		return errors.New("items without a method Bytes cannot be cached: nobody would know how much they take")
 	}
 	for m := s.n.ins[0]; m.role == stageRole; m = m.ins[0] {
-		if b.stages[m.no].isGroup {
+		switch x := b.stages[m.no]; {
+		case x.isGroup:
 			return fmt.Errorf("%q makes one item of several; put the cache before it", m.id)
+		case x.block > 0: // what comes to a cache is told apart by its order
+			return fmt.Errorf("%q hands items on in another order; put the cache before it", m.id)
 		}
 	}
 	return nil
