@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// scarcityAge is how long an answer is good: asking reads two files of the system, in some 30 microseconds.
+// scarcityAge is how long an answer is good: asking reads two files of the system.
 const scarcityAge = 100 * time.Millisecond
 
 // Scarcity slows the admission while memory is scarce beyond the budget: as long as Near says so, only the oldest items
