@@ -135,6 +135,8 @@ func (s *Splits[T]) cut() {
 // run is a lane's goroutine: it reads the splits that it is given.
 func (s *Splits[T]) run(l *splitLane[T]) {
 	l.m = s.Meter.NewWorker(s.r.Clock.Now())
+	s.r.Watch(s.Meter, l.m)
+	l.m.Doing(meter.WaitIn)
 	for t := range l.next {
 		if !s.read(l, t) {
 			break
@@ -143,6 +145,7 @@ func (s *Splits[T]) run(l *splitLane[T]) {
 	for range l.next { // until the interleaver has ended
 	}
 	l.m.Spent(meter.WaitIn, s.r.Clock.Now())
+	l.m.Left()
 	l.edge.Close(nil)
 }
 
@@ -151,12 +154,21 @@ func (s *Splits[T]) read(l *splitLane[T], t turn) bool {
 	s.tokens <- struct{}{}
 	defer func() { <-s.tokens }()
 	l.m.Spent(meter.WaitIn, s.r.Clock.Now())
+	l.record = max(0, t.from)
+	s.on(l, t)
+	defer l.m.Doing(meter.WaitIn)
 	return s.split(l, t)
+}
+
+// on notes that the lane begins with its next record.
+func (s *Splits[T]) on(l *splitLane[T], t turn) {
+	tag := s.Tag(t.epoch, t.turn, l.record)
+	l.m.On(t.epoch, tag.Place)
+	l.m.Doing(meter.Busy)
 }
 
 // split reads one split into the lane's edge. It says whether the lane goes on.
 func (s *Splits[T]) split(l *splitLane[T], t turn) bool {
-	l.record = max(0, t.from)
 	ended := false
 	emit := func(v T) error {
 		if ended || s.current.Load() > t.epoch {
@@ -166,7 +178,7 @@ func (s *Splits[T]) split(l *splitLane[T], t turn) bool {
 		l.part.Cells = append(l.part.Cells, edge.Cell[T]{V: v, Tag: s.Tag(t.epoch, t.turn, l.record)})
 		l.record++
 		if len(l.part.Cells) >= l.k || l.edge.Starving() {
-			if !s.hand(l, nil) {
+			if !s.hand(l, t, nil) {
 				ended = true
 				return errOver
 			}
@@ -199,7 +211,7 @@ func (s *Splits[T]) split(l *splitLane[T], t turn) bool {
 		s.Meter.In.Add(1)
 		if s.Skip == nil {
 			s.r.failed(s.Meter)
-			s.hand(l, s.Wrap(l.no, &end, err))
+			s.hand(l, t, s.Wrap(l.no, &end, err))
 			return false
 		}
 		s.Meter.Skipped.Add(1)
@@ -213,11 +225,11 @@ func (s *Splits[T]) split(l *splitLane[T], t turn) bool {
 	}
 	end.Flags, end.Ext = endOfSplit|edge.Skipped, nil
 	l.part.Cells = append(l.part.Cells, edge.Cell[T]{Tag: end})
-	return s.hand(l, nil)
+	return s.hand(l, t, nil)
 }
 
 // hand puts what the lane has read into its edge. While it waits another lane may read.
-func (s *Splits[T]) hand(l *splitLane[T], err error) bool {
+func (s *Splits[T]) hand(l *splitLane[T], t turn, err error) bool {
 	n := int64(len(l.part.Cells))
 	now := s.r.Clock.Now()
 	took := l.m.Spent(meter.Busy, now)
@@ -248,10 +260,12 @@ func (s *Splits[T]) hand(l *splitLane[T], err error) bool {
 	}
 	l.part = edge.Part[T]{Lo: l.lo, N: n, Cells: l.part.Cells, Err: err}
 	l.lo += n
+	l.m.Doing(meter.WaitOut)
 	<-s.tokens
 	res := l.edge.Put(l.wait, s.r.Clock, &l.part, l.k, now)
 	s.tokens <- struct{}{}
 	l.m.Spent(meter.WaitOut, s.r.Clock.Now())
+	s.on(l, t)
 	return res.OK
 }
 
