@@ -22,13 +22,12 @@ type copier struct {
 	flying chan *flight    // copies that were ordered, for the reaper
 	lanes  [2]atomic.Value // of type *lane: the device's own stream for its consumer, and the last one of another's
 
-	mu     sync.Mutex
-	free   []*slot
-	made   int
-	extra  int      // slots for batches that the consumer keeps
-	excess []*slot  // slots of these that came back
-	spare  []flight // recycled events
-	over   bool
+	mu    sync.Mutex
+	free  []*slot
+	used  int      // slots that are not free
+	extra int      // of these for batches that the consumer keeps
+	spare []flight // recycled events
+	over  bool
 }
 
 // slot is a place for one batch in the device's memory.
@@ -149,12 +148,13 @@ func (p *copier) order(s *slot, in *item.Batch, whole bool) (*flight, error) {
 func (p *copier) take(c *graph.Call, n int) (s *slot, err error) {
 	for s == nil {
 		p.mu.Lock()
-		switch {
-		case p.made >= p.depth && len(p.free) > 0: // the one that came back first
-			s, p.free = p.free[0], p.free[1:]
-		case p.made < p.depth+p.extra:
-			p.made++
-			s = &slot{}
+		if p.used < p.depth+p.extra {
+			if len(p.free) > 0 && p.used+len(p.free) >= p.depth { // the one that came back first
+				s, p.free = p.free[0], p.free[1:]
+			} else {
+				s = &slot{}
+			}
+			p.used++
 		}
 		p.mu.Unlock()
 		if s == nil {
@@ -207,12 +207,8 @@ func (p *copier) drop(s *slot) error {
 func (p *copier) put(s *slot) {
 	p.mu.Lock()
 	over := p.over
-	switch {
-	case over:
-	case p.made > p.depth+p.extra:
-		p.made--
-		p.excess = append(p.excess, s)
-	default:
+	if !over {
+		p.used--
 		p.free = append(p.free, s)
 	}
 	p.mu.Unlock()
@@ -330,11 +326,11 @@ func (p *copier) close() error {
 	}
 	p.mu.Lock()
 	p.over = true
-	slots := append(p.free, p.excess...)
-	for range p.made - len(p.free) {
+	slots := p.free
+	for range p.used {
 		p.link.hold() // until the consumer gives it back
 	}
-	p.free, p.excess = nil, nil
+	p.free = nil
 	for i := range p.spare {
 		_ = p.spare[i].start.Close()
 		_ = p.spare[i].end.Close()

@@ -297,3 +297,31 @@ func TestAConsumerThatBreaksOffLeavesNothing(t *testing.T) {
 		nothingIsLeft(t, dev)
 	})
 }
+
+// What batches kept for a while took of the device serves again for the next ones that are kept.
+func TestKeepingBatchesNowAndThenTakesNoMoreAndMoreOfTheDevice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const bytes, depth = 512, 2
+		dev := emulated(t, bytes, nil)
+		p, out := pipe{dev: dev, n: 198, bytes: bytes, load: ms, depth: depth}.build()
+		run, err := p.Start(context.Background())
+		require.NoError(t, err)
+		var kept *item.Batch
+		most := int64(0)
+		for b, err := range out.All(run) {
+			require.NoError(t, err)
+			switch b.Number % 6 {
+			case 0:
+				b.Keep()
+				kept = b
+			case 2:
+				kept.Release()
+			}
+			time.Sleep(20 * ms) // others are ready meanwhile
+			most = max(most, dev.Stats().Used)
+		}
+		require.NoError(t, run.Wait())
+		assert.LessOrEqual(t, most, int64((depth+1)*bytes))
+		nothingIsLeft(t, dev)
+	})
+}
