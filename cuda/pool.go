@@ -29,8 +29,9 @@ type pool struct {
 	most  int64
 	wake  chan struct{}
 	stall atomic.Int64
-	kept  int // batches that the consumer holds beyond the run's end, perhaps
-	over  bool
+	kept  int  // batches that the consumer holds beyond the run's end, perhaps
+	over  bool // the run has ended: nothing is locked any more
+	shut  bool // and nobody but the consumer uses slabs
 }
 
 // pinned is one piece of page-locked memory.
@@ -57,12 +58,13 @@ func (p *pool) Slab(n int) ([]byte, error) {
 		return nil, fmt.Errorf("%d page-locked batches of %s: %w", 1+len(p.slabs), graph.SizeText(int64(n)), err)
 	}
 	s := &pinned{mem: mem, ready: make(chan struct{})}
-	if p.over {
-		s.fail(context.Canceled)
-	}
 	p.slabs[unsafe.SliceData(mem)] = s
 	p.bytes += int64(n)
 	p.most = max(p.most, p.bytes)
+	if p.over {
+		s.fail(context.Canceled)
+		return mem, nil
+	}
 	p.todo = append(p.todo, s)
 	select {
 	case p.wake <- struct{}{}:
@@ -112,22 +114,26 @@ func (p *pool) lock(ctx context.Context) {
 			p.stop(context.Cause(ctx))
 			return
 		}
-		for s := p.next(); s != nil && ctx.Err() == nil; s = p.next() {
-			p.mu.Lock()
-			p.todo = p.todo[1:]
-			p.mu.Unlock()
+		for ctx.Err() == nil {
+			s := p.next()
+			if s == nil {
+				break
+			}
 			s.lock(p.dev)
 		}
 	}
 }
 
+// next takes a slab that is to be locked, or nil.
 func (p *pool) next() *pinned {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.todo) == 0 {
 		return nil
 	}
-	return p.todo[0]
+	s := p.todo[0]
+	p.todo = p.todo[1:]
+	return s
 }
 
 // stop lets go of whoever waits for a slab that will not be locked.
@@ -188,7 +194,7 @@ func (s *pinned) wait(ctx context.Context) error {
 func (p *pool) keep(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.kept += n; p.over && p.kept == 0 && p.bytes > 0 {
+	if p.kept += n; p.shut && p.kept == 0 {
 		p.unmap()
 	}
 }
@@ -198,6 +204,7 @@ func (p *pool) close() error {
 	p.stop(context.Canceled)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.shut = true
 	var err error
 	for _, s := range p.slabs {
 		if e := s.unlock(p.dev); e != nil && err == nil && !sticky(e) {
