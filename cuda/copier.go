@@ -22,6 +22,9 @@ type copier struct {
 	flying chan *flight    // copies that were ordered, for the reaper
 	lanes  [2]atomic.Value // of type *lane: the device's own stream for its consumer, and the last one of another's
 
+	gate sync.Mutex // held while a lane is made
+	gone bool       // no more are
+
 	mu    sync.Mutex
 	free  []*slot
 	used  int      // slots that are not free
@@ -317,6 +320,9 @@ func (p *copier) close() error {
 			more = false
 		}
 	}
+	p.gate.Lock()
+	p.gone = true
+	p.gate.Unlock()
 	for i := range p.lanes {
 		if l, ok := p.lanes[i].Load().(*lane); ok {
 			if e := l.close(); err == nil {

@@ -31,6 +31,7 @@ func (h *handle) Ready() bool {
 var (
 	errEntered = errors.New("the batch has been entered already; leave it first")
 	errOutside = errors.New("the batch has not been entered")
+	errOver    = errors.New("the run has ended; enter a batch before that, after it there is only Wait")
 )
 
 // Enter lets a stream wait for the copy.
@@ -64,10 +65,7 @@ func (h *handle) Leave() (item.DeviceMark, error) {
 	}
 	h.entered = false
 	s := h.step
-	if err := h.lane.leave(s); err != nil {
-		return nil, err
-	}
-	if err := h.lane.stream.Record(h.slot.used); err != nil {
+	if err := h.lane.leave(s, h.slot.used); err != nil {
 		return nil, err
 	}
 	h.slot.was = true
@@ -91,6 +89,11 @@ func (p *copier) laneOf(stream uintptr) (*lane, error) {
 	l, ok := at.Load().(*lane)
 	if ok && (stream == 0 || l.stream.Handle() == stream) {
 		return l, nil
+	}
+	p.gate.Lock()
+	defer p.gate.Unlock()
+	if p.gone {
+		return nil, errOver
 	}
 	n := &lane{dev: p.link.dev, own: stream == 0, epoch: -1}
 	if ok {
@@ -124,6 +127,7 @@ type lane struct {
 	events  []Event // that may be used again
 	ended   []Event // and when nobody waits for one any more
 	waiters int
+	closed  bool
 	sums    sums
 }
 
@@ -153,6 +157,9 @@ func (l *lane) event() (Event, error) {
 func (l *lane) enter(ready Event, epoch int64) (s *step, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.closed {
+		return nil, errOver
+	}
 	if err = l.settle(); err != nil {
 		return nil, err
 	}
@@ -184,9 +191,13 @@ func (l *lane) lose(s *step) {
 	}
 }
 
-func (l *lane) leave(s *step) (err error) {
+// leave ends a step, and with it the use of a slot.
+func (l *lane) leave(s *step, used Event) (err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.closed {
+		return l.leaveLate(s, used)
+	}
 	if s.end, err = l.event(); err == nil {
 		err = l.stream.Record(s.end)
 	}
@@ -195,7 +206,18 @@ func (l *lane) leave(s *step) (err error) {
 		return err
 	}
 	l.steps = append(l.steps, s)
-	return nil
+	return l.stream.Record(used)
+}
+
+// leaveLate ends a step that the lane was closed in: of a batch that was kept beyond the run, or while another stream was
+// entered. It is not counted. The device's own stream is gone, and its work over; another's is waited for. With mu held.
+func (l *lane) leaveLate(s *step, used Event) error {
+	s.over = true
+	err := errors.Join(s.before.Close(), s.start.Close())
+	if !l.own {
+		err = errors.Join(err, l.stream.Record(used), used.Sync())
+	}
+	return err
 }
 
 // settle counts the steps that are over. With mu held.
@@ -287,7 +309,7 @@ func (l *lane) close() error {
 	for _, e := range append(l.events, l.ended...) {
 		_ = e.Close()
 	}
-	l.events, l.ended, l.steps = nil, nil, nil
+	l.events, l.ended, l.steps, l.closed = nil, nil, nil, true
 	if l.own {
 		if e := l.stream.Close(); err == nil {
 			err = e

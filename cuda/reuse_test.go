@@ -325,3 +325,62 @@ func TestKeepingBatchesNowAndThenTakesNoMoreAndMoreOfTheDevice(t *testing.T) {
 		nothingIsLeft(t, dev)
 	})
 }
+
+// The device's stream for its consumer ends with the run; its number is not used again.
+func TestABatchMayBeLeftButNotEnteredBeyondTheRun(t *testing.T) {
+	for _, stream := range []uintptr{0, 7} {
+		synctest.Test(t, func(t *testing.T) {
+			const bytes = 512
+			dev := emulated(t, bytes, nil)
+			p, out := pipe{dev: dev, n: 4, bytes: bytes, depth: 2}.build()
+			run, err := p.Start(context.Background())
+			require.NoError(t, err)
+			var kept []*item.Batch
+			for b, err := range out.All(run) {
+				require.NoError(t, err)
+				if b.Keep(); b.Number > 0 {
+					require.NoError(t, b.Handle.Enter(stream))
+				}
+				kept = append(kept, b)
+			}
+			require.NoError(t, run.Wait())
+			require.ErrorContains(t, kept[0].Handle.Enter(stream), "the run has ended")
+			require.ErrorContains(t, kept[0].Handle.Enter(9), "the run has ended")
+			require.NoError(t, kept[0].Handle.Wait())
+			m, err := kept[1].Handle.Leave()
+			require.NoError(t, err)
+			require.NoError(t, m.Wait())
+			for _, b := range kept {
+				b.Release()
+			}
+			nothingIsLeft(t, dev)
+		})
+	}
+}
+
+func TestABatchIsLeftOnItsStreamWhileAnotherIsEnteredOnAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const bytes = 512
+		dev := emulated(t, bytes, nil)
+		p, out := pipe{dev: dev, n: 20, bytes: bytes, depth: 2}.build()
+		run, err := p.Start(context.Background())
+		require.NoError(t, err)
+		var before *item.Batch
+		for b, err := range out.All(run) {
+			require.NoError(t, err)
+			b.Keep()
+			require.NoError(t, b.Handle.Enter(uintptr(7+b.Number%2)))
+			require.NoError(t, b.Handle.Busy(5*ms))
+			if before != nil {
+				m, err := before.Handle.Leave()
+				require.NoError(t, err)
+				require.NoError(t, m.Wait())
+				before.Release()
+			}
+			before = b
+		}
+		require.NoError(t, run.Wait())
+		before.Release()
+		nothingIsLeft(t, dev)
+	})
+}

@@ -21,7 +21,8 @@ type DeviceHandle interface {
 	Ready() bool
 	Wait() error
 	// Enter lets a stream of the device, by the number that its driver knows it by, wait for the copy; the host goes on
-	// at once. 0 is the stream that the device has for its consumer.
+	// at once. 0 is the stream that the device has for its consumer. A batch that is kept beyond the run can be left, not
+	// entered.
 	Enter(stream uintptr) error
 	// Busy puts d of modelled work on the stream of [DeviceHandle.Enter]. It is for emulation and measuring.
 	Busy(d time.Duration) error
