@@ -27,8 +27,9 @@ var (
 // else. No item moves further than Size-1 places, none is left out, and a block never spans epochs: the last one of an
 // epoch is short. Size 1 leaves the order as it is. One goroutine moves the items, which keep their positions, keys and
 // memory: one block is gathered while the one before is taken, so up to twice Size items are held, and the byte budget
-// lets Size pass beyond itself. Cost: 60 ns an item, most of it the permutation. A run that goes on after another reads
-// the block that it stands in again.
+// lets Size pass beyond itself. Cost: 0.4 microseconds of processor time an item, half of it for the permutation
+// (BenchmarkShuffle on two busy virtual cores of an AMD EPYC). A run that goes on after another reads the block that it
+// stands in again.
 type Shuffle[T any] struct{ Size int }
 
 // Bind names the fields.

@@ -194,3 +194,27 @@ func TestRepeatsAboveAShuffleMixAndEpochsDoNot(t *testing.T) {
 	require.True(t, different, "in another order each epoch")
 	require.Equal(t, taken, read(numbers{n, 0}, passes, graph.StepsPerEpoch(3)), "the same in another run")
 }
+
+// BenchmarkShuffle is numbers that pass a pipeline with a shuffle and one without: the difference of their processor time.
+func BenchmarkShuffle(b *testing.B) {
+	for _, size := range []int{0, 1000, 100_000} {
+		b.Run(fmt.Sprint("size=", size), func(b *testing.B) {
+			p := graph.New("shuffle", graph.NoDigest())
+			port := graph.From(p, "read", numbers{N: b.N}, graph.Workers(1))
+			if size > 0 {
+				port = graph.Via(port, "shuffle", stages.Shuffle[int]{Size: size})
+			}
+			out := graph.Output(port, "out")
+			b.ResetTimer()
+			run, err := p.Start(b.Context())
+			require.NoError(b, err)
+			for _, err := range out.All(run) {
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			require.NoError(b, run.Wait())
+			b.ReportMetric(float64(run.Snapshot().CPU)/float64(b.N), "cpu-ns/op")
+		})
+	}
+}
