@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -147,6 +148,28 @@ func TestAColdCacheIsNamedByTheVerdict(t *testing.T) {
 		assert.Equal(t, "decode", v.Bottleneck)
 		assert.Contains(t, v.Sentence, `The cause is the cold cache "keep": "train" waited 76 % of the first epoch and 0 % of those after it.`)
 	})
+}
+
+// BenchmarkMemoryEntry is what an entry takes beside the bytes of its sample: a picture of 3 KiB with a label and a key.
+func BenchmarkMemoryEntry(b *testing.B) {
+	tr, err := cache.Memory{Limit: 1 << 40}.Open(b.Context(), nil)
+	require.NoError(b, err)
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	begin := heap()
+	for i := range b.N {
+		s := item.NewSample(fmt.Sprintf("train/class/%08d.jpg", i))
+		s.Set("image", item.Picture(item.Heap.Take(32*32*3), 32, 32, 3))
+		s.Set("label", item.Int(1))
+		tr.Cache.Keep(int64(i), []*item.Sample{s})
+		s.Release()
+	}
+	b.ReportMetric(float64(heap()-begin-tr.Cache.Held())/float64(b.N), "B/entry")
+	runtime.KeepAlive(tr)
 }
 
 func ExampleMemory() {

@@ -7,7 +7,7 @@ type Ptr uintptr
 
 // Info is what a device says of itself. What is not known is empty.
 type Info struct {
-	Backend  string // "emulated", "driver", "gorgonia"
+	Backend  string // "emulated" or that of [Backend.Name]
 	Name     string
 	PCI      string // its place on the bus
 	Driver   string // version
@@ -33,8 +33,8 @@ type Device interface {
 	// Map takes host memory that can be page-locked; Unmap gives it back. Map is quick: pages come when they are used.
 	Map(n int) ([]byte, error)
 	Unmap([]byte) error
-	// Lock page-locks memory that Map gave, after it has seen to its pages; that takes about a second for each GiB.
-	// Unlock ends it. Both may hold up the whole device: they are for the start and the end.
+	// Lock page-locks memory that Map gave, after it has seen to its pages, which takes long for large pieces. Unlock
+	// ends it. Both may hold up the whole device: they are for the start and the end.
 	Lock([]byte) error
 	Unlock([]byte) error
 

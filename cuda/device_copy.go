@@ -17,8 +17,9 @@ import (
 // consumer's stream did with it; with two slots the copy of a batch runs beside the work on the one before, with one
 // they take turns. The time of the stage in reports is that of the copies themselves, from events on their stream.
 //
-// A batch that the consumer keeps makes room for one more. Cost on the host: about ten calls of the driver a batch, with
-// page-locked memory; without pin above, each copy holds the host up and is counted (staged_copies).
+// A batch that the consumer keeps makes room for one more. Cost on the host, with page-locked memory: ten calls of the
+// driver a batch, and 25 more where the consumer enters and leaves it (BenchmarkCalls of package driver, with a stand-in
+// for the library); without pin above, each copy holds the host up and is counted (staged_copies).
 type DeviceCopy struct {
 	Device string
 	Depth  int

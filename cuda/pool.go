@@ -15,7 +15,7 @@ import (
 const maxPiece = 1 << 30
 
 // pool is the page-locked memory of a run. Slabs are taken while the ring of batches grows, handed out at once, and
-// page-locked in the background meanwhile: that takes a second for each GiB. It implements [graph.Slabs].
+// page-locked in the background meanwhile. It implements [graph.Slabs].
 type pool struct {
 	dev   Device
 	limit int64 // bytes

@@ -108,7 +108,7 @@ func number(b []byte) (int, []byte) {
 	return int(v), b[n:]
 }
 
-// fingerprint tells one list from another. It is the 64-bit FNV-1a hash of the list as it is kept: 1 ns a byte.
+// fingerprint tells one list from another. It is the 64-bit FNV-1a hash of the list as it is kept: one multiplication a byte.
 func (p *Paths) fingerprint() string {
 	h := fnv.New64a()
 	for _, c := range p.chunks {

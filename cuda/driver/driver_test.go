@@ -243,3 +243,34 @@ func newBatch(i int) (*item.Batch, error) {
 	return &item.Batch{Number: int64(i), Rows: []item.Row{{Key: fmt.Sprint(i)}},
 		Columns: []item.Column{{Name: "x", Kind: item.KindTensor, Shape: item.MakeShape(1, 4096), Data: make([]byte, 4096)}}}, nil
 }
+
+// BenchmarkCalls counts the calls of the driver for a batch, those that make the context current among them: where the
+// consumer takes it only, and where it works on it.
+func BenchmarkCalls(b *testing.B) {
+	for _, works := range []bool{false, true} {
+		b.Run(fmt.Sprint("works=", works), func(b *testing.B) {
+			s := newStandIn(b)
+			p := graph.New("calls")
+			batches := graph.Via(graph.From(p, "count", graph.Source[int](numbers{int64(b.N)})), "make", graph.Map(newBatch))
+			out := graph.Output(graph.Via(graph.Via(batches, "pin", cuda.Pin{}), "copy", cuda.DeviceCopy{Backends: []cuda.Backend{driver.Backend{}}}), "train")
+			r, err := p.Start(b.Context())
+			require.NoError(b, err)
+			var last item.DeviceMark
+			for batch, err := range out.All(r) {
+				require.NoError(b, err)
+				if !works {
+					continue
+				}
+				require.NoError(b, enter(batch))
+				m, err := batch.Handle.Leave()
+				require.NoError(b, err)
+				if last != nil {
+					require.NoError(b, last.Wait())
+				}
+				last = m
+			}
+			require.NoError(b, r.Wait())
+			b.ReportMetric(float64(s.read().Calls)/float64(b.N), "calls/op")
+		})
+	}
+}

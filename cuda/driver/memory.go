@@ -62,6 +62,6 @@ func (d *device) near(b []byte) {
 	_, _, _ = syscall.Syscall6(number, at(b), uintptr(len(b)), preferred, uintptr(unsafe.Pointer(&nodes)), 64, 0)
 }
 
-// populate has the system find all pages of a piece at once. Locking would do it one by one, in half the speed. Old
-// systems refuse.
+// populate has the system find all pages of a piece at once. Locking would do it one by one. Old systems
+// refuse.
 func (d *device) populate(b []byte) { _ = syscall.Madvise(b, populateWrite) }
