@@ -106,11 +106,11 @@ func (r Rows) Open(_ context.Context, env *graph.Env) (graph.Reader[*item.Batch]
 		return graph.Reader[*item.Batch]{}, err
 	}
 	n := int64(r.Columns[0].Shape.Dim(0))
-	count := (n + int64(r.Size) - 1) / int64(r.Size)
-	if r.DropLast {
-		count = n / int64(r.Size)
+	count := n / int64(r.Size)
+	if n%int64(r.Size) > 0 && !r.DropLast {
+		count++
 	}
-	shared := &ring{of: r, memory: env.Slab}
+	shared := &ring{of: r, most: min(r.Size, int(n)), memory: env.Slab}
 	seed := shard.Hash(env.Seed, textHash(env.Stage))
 	hashed := env.Digest
 	var tails []item.Shape
@@ -141,6 +141,7 @@ func textHash(s string) uint64 {
 // ring recycles batches.
 type ring struct {
 	of     Rows
+	most   int // rows of a batch: a Size beyond all rows takes no memory for more
 	memory func(int) ([]byte, error)
 	mu     sync.Mutex
 	free   []*item.Batch
@@ -155,10 +156,10 @@ func (g *ring) take() (*item.Batch, error) {
 		return b, nil
 	}
 	g.mu.Unlock()
-	b := &item.Batch{Columns: make([]item.Column, len(g.of.Columns)), Rows: make([]item.Row, 0, g.of.Size)}
+	b := &item.Batch{Columns: make([]item.Column, len(g.of.Columns)), Rows: make([]item.Row, 0, g.most)}
 	for i, c := range g.of.Columns {
 		var err error
-		if c.Data, err = g.memory(g.of.Size * c.RowBytes()); err != nil {
+		if c.Data, err = g.memory(g.most * c.RowBytes()); err != nil {
 			return nil, err
 		}
 		b.Columns[i] = c

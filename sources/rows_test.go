@@ -2,6 +2,7 @@ package sources_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -83,6 +84,16 @@ func TestRowsInOrderAndWithoutTheLast(t *testing.T) {
 	labels, sizes, _ := labelsOf(t, sources.Rows{Columns: table(10), Size: 4, DropLast: true}, 1)
 	assert.Equal(t, []int{4, 4}, sizes)
 	assert.Equal(t, []int64{0, 10, 20, 30, 40, 50, 60, 70}, labels[0])
+}
+
+func TestASizeBeyondAllRowsIsOneBatch(t *testing.T) {
+	labels, sizes, _ := labelsOf(t, sources.Rows{Columns: table(3), Size: math.MaxInt}, 2)
+	assert.Equal(t, []int{3, 3}, sizes)
+	assert.Equal(t, [][]int64{{0, 10, 20}, {0, 10, 20}}, labels)
+	p := graph.New("rows")
+	graph.Output(graph.From[*item.Batch](p, "read", sources.Rows{Columns: table(3), Size: math.MaxInt, DropLast: true}), "train")
+	_, err := p.Start(t.Context())
+	assert.ErrorContains(t, err, "no samples")
 }
 
 // oneByOne gives the rows of a table as samples.
