@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 
 	"github.com/penstock-go/penstock/graph"
@@ -42,7 +43,7 @@ func As[T any](c Carried) (T, error) {
 	}
 	v, ok := c.Value.(T)
 	if !ok {
-		return none, fmt.Errorf("wanted a %T, got a %T", none, c.Value)
+		return none, fmt.Errorf("wanted a %v, got a %T", reflect.TypeFor[T](), c.Value)
 	}
 	return v, nil
 }

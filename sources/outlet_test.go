@@ -58,6 +58,8 @@ func TestOutletReadsAChannelOfValuesAndErrors(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"#0a<nil>", "#1boom", "#2b<nil>", "#3wanted a string, got a int", "#4c<nil>"}, got)
 	p.ended.Wait()
+	_, err = As[fmt.Stringer](Carried{Value: 7})
+	assert.EqualError(t, err, "wanted a fmt.Stringer, got a int")
 }
 
 func TestErrorsOfAnOutletAreSkippedWhereTheyAreUnpacked(t *testing.T) {
