@@ -33,6 +33,8 @@ type Emulation struct {
 	Memory   int64         // of the device; default 16 GiB
 	Lockable int64         // bytes that may be page-locked at once; default: any
 
+	// Late and Fault are called while the device is locked: they must not use it.
+
 	// Late, if set, gives an additional delay of each operation: a device under other loads.
 	Late func() time.Duration
 	// Fault, if set, is asked at each operation ("alloc", "lock", "event", "copy", "spin") with its number, from 1. What

@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 
@@ -50,12 +49,4 @@ func (l *link) leave() error {
 		return nil
 	}
 	return l.dev.Close()
-}
-
-// cause is why a context has ended, also where it ended without a reason.
-func cause(ctx context.Context) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	return context.Canceled
 }

@@ -159,7 +159,7 @@ func await(ctx context.Context, c chan struct{}) error {
 	case <-c:
 		return nil
 	case <-ctx.Done():
-		return cause(ctx)
+		return context.Cause(ctx)
 	}
 }
 

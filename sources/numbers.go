@@ -72,13 +72,10 @@ func below(x, n uint64) uint64 {
 }
 
 // fingerprint folds numbers into a word that tells them from others.
-func fingerprint[N int64 | uint32 | uint64](lists ...[]N) string {
-	h := uint64(len(lists))
-	for _, list := range lists {
-		h = shard.Hash(h, uint64(len(list)))
-		for _, x := range list {
-			h = shard.Hash(h, uint64(x))
-		}
+func fingerprint[N int64 | uint32 | uint64](list []N) string {
+	h := uint64(len(list))
+	for _, x := range list {
+		h = shard.Hash(h, uint64(x))
 	}
 	return strconv.FormatUint(h, 16)
 }

@@ -266,5 +266,5 @@ func (s *jsonLine) hex(at int) (rune, bool) {
 		return 0, false
 	}
 	v, err := strconv.ParseUint(string(s.text[at:at+4]), 16, 16)
-	return rune(v), err == nil && s.text[at] != '+' && s.text[at] != '_'
+	return rune(v), err == nil
 }
