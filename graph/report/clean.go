@@ -132,6 +132,7 @@ func (c *cleaner) stage(st *graph.StageStats) {
 	st.Stragglers = slices.Clone(st.Stragglers)
 	for i := range st.Stragglers {
 		x := &st.Stragglers[i]
+		c.counts(at+".stragglers", &x.Times)
 		c.time(&x.Held, at+".stragglers")
 		c.time(&x.Blocked, at+".stragglers")
 	}

@@ -150,6 +150,9 @@ func stageOf(st *graph.StageStats) stageDoc {
 	for _, x := range st.Slowest {
 		d.Slowest = append(d.Slowest, slowDoc{x.Key, x.Time.Seconds()})
 	}
+	for _, x := range st.Stragglers {
+		d.Stragglers = append(d.Stragglers, stragglerDoc{x.Key, x.Times, x.Held.Seconds(), x.Blocked.Seconds()})
+	}
 	if st.FusedInto != "" {
 		d.Service.Buckets = []bucketDoc{}
 		return d

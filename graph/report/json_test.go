@@ -128,6 +128,13 @@ func TestCountsThatDoNotAddUpAreAWarning(t *testing.T) {
 	assert.Nil(t, decoded(t, s)("totals", "balanced"), "not known while items are under way")
 }
 
+func TestWhatFinishedItemsWaitedBehindIsInTheReport(t *testing.T) {
+	all, ok := decoded(t, golden()["jitter"])("stages", 0, "stragglers").([]any)
+	require.True(t, ok)
+	require.Len(t, all, 3)
+	assert.Equal(t, map[string]any{"key": "n03/big.jpg", "times": 1.0, "held_seconds": 0.19, "blocked_seconds": 0.54}, all[0])
+}
+
 func TestFiguresOfATimelineStandOnOneLine(t *testing.T) {
 	text, err := report.JSON(golden()["decode"])
 	require.NoError(t, err)
