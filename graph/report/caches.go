@@ -39,6 +39,13 @@ func cacheEpochsOf(all []graph.CacheEpoch) []cacheEpochDoc {
 	return docs
 }
 
+func (c *cleaner) cache(x *graph.CacheStats) {
+	at := "cache." + plain(x.ID)
+	c.counts(at, &x.Hits, &x.Misses, &x.Bytes, &x.Limit)
+	c.share(at+".hit_share", &x.HitShare)
+	c.share(at+".best_hit_share", &x.BestHitShare)
+}
+
 // caches is a line a cache: what it holds and how often it had what was asked for.
 func (j *judge) caches() string {
 	text := ""

@@ -40,6 +40,10 @@ func clean(s graph.Snapshot) graph.Snapshot {
 		c.device(&s.Devices[i])
 	}
 	s.Mix = c.mixes(s.Mix)
+	s.Caches = slices.Clone(s.Caches)
+	for i := range s.Caches {
+		c.cache(&s.Caches[i])
+	}
 	if len(c.bad) > 0 {
 		names := slices.Compact(slices.Sorted(slices.Values(c.bad)))
 		if len(names) > 5 {
@@ -129,10 +133,14 @@ func (c *cleaner) stage(st *graph.StageStats) {
 	for i := range st.Slowest {
 		c.time(&st.Slowest[i].Time, at+".slowest")
 	}
-	st.Stragglers = slices.Clone(st.Stragglers)
+	st.Stragglers = slices.DeleteFunc(slices.Clone(st.Stragglers), func(x graph.Straggler) bool {
+		if x.Times < 1 {
+			c.bad = append(c.bad, at+".stragglers")
+		}
+		return x.Times < 1
+	})
 	for i := range st.Stragglers {
 		x := &st.Stragglers[i]
-		c.counts(at+".stragglers", &x.Times)
 		c.time(&x.Held, at+".stragglers")
 		c.time(&x.Blocked, at+".stragglers")
 	}
@@ -141,12 +149,17 @@ func (c *cleaner) stage(st *graph.StageStats) {
 func (c *cleaner) epoch(e *graph.EpochStats) {
 	c.counts("epochs", &e.Epoch, &e.Samples, &e.Batches, &e.PeakRSS)
 	c.time(&e.Elapsed, "epochs.elapsed")
+	c.time(&e.Wait, "epochs.wait")
 	c.times("epochs.edge_gap", &e.EdgeGap)
 	c.settings("epochs.goroutines", &e.Goroutines)
 	e.ItemsIn = maps.Clone(e.ItemsIn)
 	for id, n := range e.ItemsIn {
 		c.counts("epochs.items_in", &n)
 		e.ItemsIn[id] = n
+	}
+	e.Caches = slices.Clone(e.Caches)
+	for i := range e.Caches {
+		c.counts("epochs.cache", &e.Caches[i].Hits, &e.Caches[i].Misses)
 	}
 }
 

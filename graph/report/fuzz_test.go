@@ -88,7 +88,25 @@ func (h hostile) snapshot() graph.Snapshot {
 	if h.IntN(2) == 0 {
 		s.Timeline = h.timeline()
 	}
+	h.parts(&s)
 	return s
+}
+
+// parts adds what only some pipelines have: caches, devices, items that others waited behind.
+func (h hostile) parts(s *graph.Snapshot) {
+	for range h.IntN(3) {
+		s.Caches = append(s.Caches, graph.CacheStats{ID: h.pick(hostileIDs...), Hits: h.count(), Misses: h.count(), Bytes: h.count(),
+			Limit: h.count(), HitShare: h.float(), BestHitShare: h.float()})
+		s.Devices = append(s.Devices, graph.DeviceStats{Name: h.pick(hostileIDs...), Stage: h.pick(hostileIDs...), Copies: h.count(),
+			Bytes: h.count(), CopyTime: h.time(), CopiedBytes: h.count(), StagedCopies: h.count(), PinnedBytes: h.count(),
+			PoolStall: h.time(), Depth: int(h.count()), Steps: h.count(), Busy: h.time(), Idle: h.time(), SteadyIdle: h.time()})
+	}
+	for i := range s.Epochs {
+		s.Epochs[i].Wait, s.Epochs[i].Caches = h.time(), []graph.CacheEpoch{{ID: h.pick(hostileIDs...), Hits: h.count(), Misses: h.count()}}
+	}
+	for i := range s.Stages {
+		s.Stages[i].Stragglers = []graph.Straggler{{Key: h.pick(hostileIDs...), Times: h.count(), Held: h.time(), Blocked: h.time()}}
+	}
 }
 
 func (h hostile) timeline() *graph.Timeline {
