@@ -50,7 +50,7 @@ func (c *cleaner) cache(x *graph.CacheStats) {
 func (j *judge) caches() string {
 	text := ""
 	for _, c := range j.s.Caches {
-		line := fmt.Sprintf("Cache %s: %s of %s, %s, %s", plain(c.ID), size(c.Bytes), size(c.Limit), plural(c.Hits, "hit"), misses(c.Misses))
+		line := fmt.Sprintf("Cache %s: %s of %s, %s, %s", plain(c.ID), size(c.Bytes), size(c.Limit), plural(c.Hits, "hit"), plural(c.Misses, "miss"))
 		if c.HitShare != nil {
 			line += fmt.Sprintf("; %s hits after the first epoch", percent(*c.HitShare))
 		}
@@ -62,15 +62,7 @@ func (j *judge) caches() string {
 	return text
 }
 
-func misses(n int64) string {
-	if n == 1 {
-		return "1 miss"
-	}
-	return count(n) + " misses"
-}
-
-// cold says that the wait is mostly of the first epoch, while a cache was empty, and what later epochs wait. Nothing else
-// needs a change then.
+// cold says that the wait is mostly of the first epoch, while a cache was empty, and what later epochs wait.
 func (j *judge) cold() string {
 	all := j.s.Epochs
 	if len(j.s.Caches) == 0 || len(all) == 0 || !j.v.Starved || len(all[0].Caches) == 0 {

@@ -53,7 +53,7 @@ func (c *cleaner) device(d *graph.DeviceStats) {
 func (j *judge) devices() string {
 	out := ""
 	for _, d := range j.s.Devices {
-		parts := []string{fmt.Sprintf("%s, %s", counted(d.Copies, "copy", "copies"), size(d.Bytes))}
+		parts := []string{plural(d.Copies, "copy") + ", " + size(d.Bytes)}
 		if r := ratio(float64(d.Bytes), d.CopyTime.Seconds()); r != nil {
 			parts[0] += " at " + digits(*r/1e9, 3) + " GB/s"
 		}
@@ -81,13 +81,6 @@ func (j *judge) devices() string {
 		out += wrap("Device "+plain(d.Name)+": "+strings.Join(parts, "; ")+".", "", "  ", width)
 	}
 	return out
-}
-
-func counted(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return count(n) + " " + many
 }
 
 // idle is the device that waits while the host does not; nil without one.

@@ -75,8 +75,11 @@ func Plural(n int64, one string) string {
 
 // many is the plural of a word.
 func many(one string) string {
-	if one == "batch" {
+	switch one {
+	case "batch", "miss":
 		return one + "es"
+	case "copy":
+		return "copies"
 	}
 	return one + "s"
 }

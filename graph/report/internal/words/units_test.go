@@ -18,6 +18,7 @@ func TestUnitsReadWell(t *testing.T) {
 		{Size(math.MaxInt64), "8 EiB"},
 		{Short(999_999), "999,999"}, {Short(1_230_000), "1.23M"}, {Short(math.MaxInt64), "9,223,372T"}, {Count(-1), "0"},
 		{Plural(1, "batch"), "1 batch"}, {Plural(2000, "batch"), "2,000 batches"}, {Plural(0, "epoch"), "0 epochs"},
+		{Plural(2, "copy"), "2 copies"}, {Plural(1, "miss"), "1 miss"}, {Plural(0, "miss"), "0 misses"},
 		{Clip("random_resized_crop", 11), "rando..crop"}, {Clip("crop", 11), "crop"},
 		{Plain("a\x1b[31m\nb\xff"), `a\x1b[31m\nb\xff`}, {Plain(`say "ä"`), `say "ä"`},
 	} {
