@@ -132,6 +132,20 @@ func TestEqualSetsSeldomAlarm(t *testing.T) {
 	assert.LessOrEqual(t, alarms, sets/50, "of %d sets", sets)
 }
 
+func TestTheConclusionDoesNotDenyWhatTheTableShows(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	a, b := base(), base()
+	a.read, b.read = 2*time.Microsecond, 4*time.Microsecond // raises no alarm
+	said := func(n int, a, b made, noise func() float64) string {
+		text, _, _ := strings.Cut(of(t, runs(t, "a", n, a, noise), runs(t, "b", n, b, noise)).Text(), "\n")
+		return text
+	}
+	assert.Equal(t, "No alarm, but figures that raise none differ: see the table.", said(5, a, b, shaking(r, 0.005)))
+	assert.Equal(t, "There are differences; whether they are noise cannot be told from so few runs.", said(1, a, b, quiet))
+	assert.Equal(t, "There are differences; whether they are noise cannot be told from so few runs.", said(2, a, a, shaking(r, 0.3)))
+	assert.Equal(t, "No difference of more than 5 %.", said(1, a, a, quiet))
+}
+
 func TestCopiesOfARunCountOnce(t *testing.T) {
 	one := read(t, "a/0.json", base().snapshot(quiet))
 	again := read(t, "a/copy.json", base().snapshot(quiet))
@@ -141,7 +155,7 @@ func TestCopiesOfARunCountOnce(t *testing.T) {
 }
 
 func TestADifferenceSaysWhereItWasAskedFor(t *testing.T) {
-	stated := func(b made, change func(*compare.Comparison)) map[string]string {
+	stated := func(b made) map[string]string {
 		c := of(t, runs(t, "a", 1, base(), quiet), runs(t, "b", 1, b, quiet))
 		all := map[string]string{}
 		for _, d := range c.Differences {
@@ -155,12 +169,12 @@ func TestADifferenceSaysWhereItWasAskedFor(t *testing.T) {
 	none.workers = 2
 	env.version = "2.0.0"
 	assert.Equal(t, map[string]string{"spec.overrides": "override", "stages.decode.workers": "override", "stages.decode.buffer": "workers",
-		"stages.decode.window": "workers"}, stated(over, nil))
+		"stages.decode.window": "workers"}, stated(over))
 	assert.Equal(t, map[string]string{"spec.text": "spec", "stages.decode.workers": "spec", "stages.decode.buffer": "spec",
-		"stages.decode.window": "spec"}, stated(text, nil))
-	assert.Equal(t, "", stated(none, nil)["stages.decode.workers"])
-	assert.Equal(t, map[string]string{"environment.version": "environment"}, stated(env, nil))
-	assert.Empty(t, stated(base(), nil))
+		"stages.decode.window": "spec"}, stated(text))
+	assert.Equal(t, "", stated(none)["stages.decode.workers"])
+	assert.Equal(t, map[string]string{"environment.version": "environment"}, stated(env))
+	assert.Empty(t, stated(base()))
 }
 
 func TestOnlyWhatTouchesAStageExplainsItsAlarm(t *testing.T) {

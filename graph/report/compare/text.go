@@ -86,12 +86,18 @@ func (c *Comparison) headline() string {
 		}
 		said = append(said, text)
 	}
+	stands := func(s Standing) bool {
+		return slices.ContainsFunc(c.Figures, func(f *Figure) bool { return f.Standing == s })
+	}
+	enough := min(len(c.a), len(c.b)) >= Runs
 	switch {
 	case len(said) > 0:
 		return plural(len(said), "alarm") + ". " + strings.Join(said, "; ") + "."
-	case min(len(c.a), len(c.b)) >= Runs:
+	case enough && stands(Differs):
+		return "No alarm, but figures that raise none differ: see the table."
+	case enough:
 		return "No alarm: what differs is within noise, or less than 5 %."
-	case slices.ContainsFunc(c.Figures, func(f *Figure) bool { return f.alarm && f.Standing == Differs }):
+	case stands(Differs), stands(Noise):
 		return "There are differences; whether they are noise cannot be told from so few runs."
 	}
 	return "No difference of more than 5 %."
