@@ -109,7 +109,7 @@ const (
 // Run searches. What was found until an error is returned with it.
 func (s *Search) Run() (*Result, error) {
 	r := &Result{Was: map[string]string{}}
-	base, err := s.point(nil, "", r)
+	base, err := s.point(r)
 	if err != nil {
 		return r, err
 	}
@@ -168,16 +168,16 @@ func (s *Search) shown() []Knob {
 }
 
 // point measures the settings found so far, repeatedly.
-func (s *Search) point(more []Setting, value string, r *Result) (Point, error) {
+func (s *Search) point(r *Result) (Point, error) {
 	var trials []Trial
 	for range s.repeat() {
-		t, err := s.try(more, r)
+		t, err := s.try(nil, r)
 		if err != nil {
 			return Point{}, err
 		}
 		trials = append(trials, t)
 	}
-	return pointOf(value, "", trials), nil
+	return pointOf("", "", trials), nil
 }
 
 func (s *Search) repeat() int { return cmp.Or(s.Repeat, 3) }

@@ -40,8 +40,9 @@ const mostEvents = 200_000_000
 // Simulate runs a pipeline in virtual time: workers, queues, windows, order, groups and their slabs as the engine has
 // them, service times drawn from the recorded ones, and the cores as a resource that the computing workers share evenly.
 // The same profile and seed give the same outcome. Not simulated are the byte budget, slices of quick items, epoch edges
-// in stages whose order is completion, and that the first items take longer. Cost: about 0.2 microseconds for each item of
-// each stage.
+// in stages whose order is completion, the shares of a mix, which takes from its inputs in turn here, and that the first
+// items take longer. Cost is that of its events, one for each item of each stage: go test -v -run ALargeMachine
+// ./graph/tune prints how many it does a second.
 func Simulate(p Profile, o Options) Outcome {
 	w := newWorld(p, o)
 	for _, st := range w.stations {

@@ -91,9 +91,7 @@ func recorded(mean float64, buckets []bucket) Times {
 		t.spread = append(t.spread, s)
 	}
 	if sum > 0 && mean > 0 { // the rest of the difference, such as times that were rounded
-		zero := t.zero
 		t = Times{mean: sum / n, spread: t.spread}.Scaled(mean * n / sum)
-		t.zero = zero
 	}
 	return t
 }

@@ -2,7 +2,7 @@
 // stage, what differs in settings and environment that could explain it, and were the samples the same?
 //
 // Everything here is a pure function of the reports' texts: no clock, no files, no goroutines. All functions are safe
-// for concurrent use, a [Comparison] is read-only once made, and cost is well under a millisecond a report.
+// for concurrent use, a [Comparison] is read-only once made, and cost grows with the lengths of the reports.
 //
 //	a, err := compare.Read("base.json", text)          // one report; several of them make a side
 //	c, err := compare.Of([]*compare.Report{a}, []*compare.Report{b})

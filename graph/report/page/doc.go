@@ -11,7 +11,6 @@
 //	}
 //	return os.WriteFile("report.html", html, 0o644)
 //
-// All functions are pure and safe for concurrent use; a page takes some ten
-// milliseconds. The package stands apart from
-// graph/report because of html/template: programs that print tables do not link it.
+// All functions are pure and safe for concurrent use; cost grows with the length of the report. The package stands apart
+// from graph/report because of html/template: programs that print tables do not link it.
 package page

@@ -17,7 +17,6 @@ type strip struct {
 	Bottleneck bool
 	Work       template.HTML
 	Queue      template.HTML // "": it has none
-	QueueText  string
 }
 
 // line is the timeline; Strips is empty where none was kept.
@@ -108,16 +107,16 @@ func (p *page) strip(s tree) strip {
 	text := fmt.Sprintf("%s over time: busy %s, waits for input %s, waits for room %s", words.Plain(id.text()), share(sum[1]), share(sum[0]), share(sum[2]))
 	x := strip{Stage: literal(id), Color: p.color(id.text()), Busy: share(sum[1]), Bottleneck: p.isBottleneck(id.text())}
 	x.Work = picture("work", p.width, 100, text, area("idle", none, all, p.width)+area("room", work, room, p.width)+area("busy", none, work, p.width))
-	x.Queue, x.QueueText = p.heat(s)
+	x.Queue = p.heat(s)
 	return x
 }
 
 // heat is a queue over time: the fuller, the darker.
-func (p *page) heat(s tree) (template.HTML, string) {
+func (p *page) heat(s tree) template.HTML {
 	depth, known := s.at("queue").numbers()
 	room := p.stage(s.at("id").text()).at("buffer").value()
 	if len(depth) == 0 || room <= 0 {
-		return "", ""
+		return ""
 	}
 	const levels = 10
 	var b strings.Builder
@@ -140,7 +139,7 @@ func (p *page) heat(s tree) (template.HTML, string) {
 		i = end
 	}
 	text := fmt.Sprintf("queue behind %s: holds %s of %s on average", words.Plain(s.at("id").text()), words.Digits(sum/float64(len(depth)), 2), words.Count(int64(room)))
-	return picture("heat", p.width, 10, text, `<rect class="none" width="`+trim(p.width)+`" height="10"/>`+b.String()), text
+	return picture("heat", p.width, 10, text, `<rect class="none" width="`+trim(p.width)+`" height="10"/>`+b.String())
 }
 
 // waitsOverTime stacks what the sink waited for.

@@ -34,7 +34,7 @@ func modelOf(s graph.Snapshot) model {
 	return m
 }
 
-// most bounds a simulation: a few seconds.
+// mostEvents bounds a simulation; package tune has a wider bound of its own.
 const mostEvents = 20_000_000
 
 func (m *model) simulate(p tune.Profile) float64 {
