@@ -194,6 +194,9 @@ func tables(t *testing.T, root *element, doc document) {
 		rows["t-slowest"] += doc.len(fmt.Sprintf("stages.%d.slowest", i))
 		rows["t-stragglers"] += doc.len(fmt.Sprintf("stages.%d.stragglers", i))
 	}
+	for i := range doc.len("mix") {
+		rows["t-mix"] += doc.len(fmt.Sprintf("mix.%d.inputs", i))
+	}
 	for i := range doc.len("timeline.stages") {
 		rows[fmt.Sprintf("t-line-%d", i)] = doc.len("timeline.rss_bytes")
 	}

@@ -118,6 +118,17 @@ func (p *page) heldTable() table {
 	return t
 }
 
+// mixTable sets what was asked of each input of a mix beside what it gave.
+func (p *page) mixTable() table {
+	t := table{ID: "mix", Caption: "Mixes", Heads: heads("<stage", "<input", "asked", "delivered", "items")}
+	for _, m := range p.r.at("mix").list() {
+		for _, in := range m.at("inputs").list() {
+			t.Rows = append(t.Rows, []cell{head(m.at("id")), literal(in.at("id")), percent(in.at("asked")), percent(in.at("delivered")), count(in.at("items"))})
+		}
+	}
+	return t
+}
+
 func (p *page) epochTable() table {
 	t := table{ID: "epochs", Caption: "Epochs", Heads: heads("epoch", "samples", "batches", "time", "wait before it", "peak memory", "goroutines", "<digest")}
 	for _, e := range p.r.at("epochs").list() {
