@@ -75,7 +75,7 @@ func (j *judge) devices() string {
 		if d.PoolStall > 0 {
 			parts = append(parts, "batches waited "+duration(d.PoolStall)+" for page-locked memory")
 		}
-		if d.Steps == 0 && d.Copies > 0 {
+		if d.Unknown && d.Copies > 0 {
 			parts = append(parts, "the consumer did not say when it used them")
 		}
 		out += wrap("Device "+plain(d.Name)+": "+strings.Join(parts, "; ")+".", "", "  ", width)
