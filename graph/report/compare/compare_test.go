@@ -3,9 +3,11 @@ package compare_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -175,6 +177,24 @@ func TestADifferenceSaysWhereItWasAskedFor(t *testing.T) {
 	assert.Equal(t, "", stated(none)["stages.decode.workers"])
 	assert.Equal(t, map[string]string{"environment.version": "environment"}, stated(env))
 	assert.Empty(t, stated(base()))
+}
+
+// A fused stage has the window of its group, which goes by the workers of the first of them.
+func TestTheWindowOfAFusedStageGoesByTheWorkersItRunsOn(t *testing.T) {
+	fused := func(workers int) []*compare.Report {
+		m := base()
+		m.workers, m.overrides = workers, []string{fmt.Sprintf("decode.workers=%d", workers)}
+		s := m.snapshot(quiet)
+		crop := s.Stages[1]
+		crop.ID, crop.Kind, crop.FusedInto, crop.Workers, crop.From = "crop", "center_crop", "decode", 0, []string{"decode"}
+		s.Stages = slices.Insert(s.Stages, 2, crop)
+		return []*compare.Report{read(t, fmt.Sprint(workers), s)}
+	}
+	stated := map[string]string{}
+	for _, d := range of(t, fused(1), fused(2)).Differences {
+		stated[d.Path] = d.Stated
+	}
+	assert.Equal(t, "workers", stated["stages.crop.window"])
 }
 
 func TestOnlyWhatTouchesAStageExplainsItsAlarm(t *testing.T) {

@@ -90,12 +90,20 @@ func (c *Comparison) stated(path, stage string) string {
 		return "spec"
 	case decided(a, stage) || decided(b, stage):
 		return "decision"
-	case key != "workers" && a.word("stages."+stage+".workers") != b.word("stages."+stage+".workers"):
+	case key != "workers" && a.workersOf(stage) != b.workersOf(stage):
 		return "workers" // auto goes by their number
 	case a.word("environment.cores_quota") != b.word("environment.cores_quota"):
 		return "environment" // auto goes by the cores
 	}
 	return ""
+}
+
+// workersOf is the number of workers that do a stage's work: its own, or those of the stage it was fused into.
+func (r *Report) workersOf(stage string) string {
+	if into := r.word("stages." + stage + ".fused_into"); into != none {
+		stage = into
+	}
+	return r.word("stages." + stage + ".workers")
 }
 
 // overrides are those of one key of a stage, or of one key of the pipeline.
