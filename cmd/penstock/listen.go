@@ -26,6 +26,8 @@ type site struct {
 	local bool // it is reached from this machine only
 	done  sync.WaitGroup
 
+	making sync.Mutex // held while a page is made
+
 	mu      sync.Mutex
 	shot    func() graph.Snapshot // nil: not started yet
 	made    time.Time             // when text was
@@ -202,23 +204,7 @@ func (w *site) answer(out http.ResponseWriter, kind string, text []byte, err err
 
 // page gives the page out. Many who look on cost no more than one.
 func (w *site) page(out http.ResponseWriter, r *http.Request) {
-	w.mu.Lock()
-	w.asked = time.Now()
-	over, old, shot := w.over, time.Since(w.made) > fresh, w.shot
-	text := w.text
-	w.mu.Unlock()
-	var err error
-	if shot == nil {
-		err = errNotStarted
-	} else if old && !over {
-		if text, err = page.Live(shot()); err == nil {
-			w.mu.Lock()
-			if w.made = time.Now(); !w.over {
-				w.text = text
-			}
-			w.mu.Unlock()
-		}
-	}
+	text, over, err := w.current()
 	w.answer(out, "text/html; charset=utf-8", text, err)
 	if over && r.Method == http.MethodGet {
 		w.mu.Lock()
@@ -229,6 +215,30 @@ func (w *site) page(out http.ResponseWriter, r *http.Request) {
 			close(w.fetched)
 		}
 	}
+}
+
+// current is the page as it is given out now, made anew if it is old, and whether it is that of the end.
+func (w *site) current() (text []byte, over bool, err error) {
+	w.making.Lock()
+	defer w.making.Unlock()
+	w.mu.Lock()
+	w.asked = time.Now()
+	over, old, shot := w.over, time.Since(w.made) > fresh, w.shot
+	text = w.text
+	w.mu.Unlock()
+	if shot == nil {
+		return nil, false, errNotStarted
+	}
+	if old && !over {
+		if text, err = page.Live(shot()); err == nil {
+			w.mu.Lock()
+			if w.made = time.Now(); !w.over {
+				w.text = text
+			}
+			w.mu.Unlock()
+		}
+	}
+	return text, over, err
 }
 
 // announce says where the site is.
