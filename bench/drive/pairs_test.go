@@ -120,7 +120,8 @@ func TestResultsAreKeptAndRendered(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []*result{r}, all)
 	text := render(all)
-	for _, want := range []string{"missed", "wanted 4.50", "penstock against other: 0.90", "does not hold", "63 of 64", "dali: no such package", "1,500 (1,400 to 1,600)"} {
+	for _, want := range []string{"missed", "wanted 4.50", "penstock against other: 0.90", "does not hold", "63 of 64", "dali: no such package", "1,500 (1,400 to 1,600)",
+		"No figures are kept of: large, slow, tiny, paths, turnaround, first, cost."} {
 		assert.Contains(t, text, want)
 	}
 	svg := plots(all)["rates.svg"]

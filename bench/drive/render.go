@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -81,7 +82,20 @@ func summary(s *strings.Builder, all []*result) {
 	if hasPlot(all) {
 		fmt.Fprintf(s, "\n![Pictures a second of all sides](plots/rates.svg)\n")
 	}
+	if rest := without(all); len(rest) > 0 {
+		fmt.Fprintf(s, "\nNo figures are kept of: %s.\n", strings.Join(rest, ", "))
+	}
 	s.WriteByte('\n')
+}
+
+// without lists the workloads that have no result.
+func without(all []*result) (names []string) {
+	for _, w := range workloads {
+		if !slices.ContainsFunc(all, func(r *result) bool { return r.Workload == w.name }) {
+			names = append(names, w.name)
+		}
+	}
+	return names
 }
 
 // slower lists the ratios below 1 and the missed figures.
