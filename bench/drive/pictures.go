@@ -187,13 +187,16 @@ func pssOf(r *result, label string) float64 {
 	return 0
 }
 
-// against measures a pair of contenders and adds their lines and the ratio of their rates.
+// against measures a pair of contenders and adds their lines, ours if it has none yet, and the ratio of their rates.
 func (b *bench) against(r *result, us, them contender, n int, must, aim float64, unit string) error {
 	m, err := meet(us, them, n, true)
 	if err != nil {
 		return err
 	}
 	r.saw(m.a, m.b)
+	if !r.has(us.label) {
+		r.Lines = append(r.Lines, lineOf(us, unit, m.a, rate))
+	}
 	r.Lines = append(r.Lines, lineOf(them, unit, m.b, rate))
 	r.Ratios = append(r.Ratios, ratioOf(strings.Replace(unit, "/s", " a second", 1), us, them, m, rate, must, aim),
 		ratioOf("processor time of one", us, them, m, cpuOf, 0, 0))
@@ -323,15 +326,9 @@ func large(b *bench, r *result) error {
 	}
 	defer ours.stop()
 	us := b.picturesOf(ours, "large", 16, "penstock", nil)
-	p, err := us.run(us.ask, false)
-	if err != nil {
-		return err
-	}
-	r.saw([]pass{p})
-	r.Lines = append(r.Lines, lineOf(us, "pictures/s", []pass{p}, rate))
 	k, ok := b.peers["torch"]
 	if !ok {
-		return nil
+		return alone(r, us, "pictures/s")
 	}
 	for _, tune := range []bool{true, false} {
 		if b.quick && !tune {

@@ -99,6 +99,11 @@ func (r *result) saw(ps ...[]pass) {
 	}
 }
 
+// has says whether a side has a line already.
+func (r *result) has(side string) bool {
+	return slices.ContainsFunc(r.Lines, func(l line) bool { return l.Side == side })
+}
+
 // checked adds checks under a side's name.
 func (r *result) checked(name string, cs ...check) {
 	for _, c := range cs {

@@ -23,12 +23,11 @@ type kind struct {
 // side is a running one. It belongs to one goroutine.
 type side struct {
 	kind
-	version  string
-	imported float64 // seconds that its imports took
-	cmd      *exec.Cmd
-	in       io.WriteCloser
-	out      *bufio.Scanner
-	said     *tail
+	version string
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Scanner
+	said    *tail
 }
 
 // command asks for one pass. The fields are those of bench/ours.
@@ -88,7 +87,7 @@ func start(k kind, setup any) (*side, error) {
 		s.stop()
 		return nil, err
 	}
-	s.version, s.imported = a.Version, a.Import
+	s.version = a.Version
 	return s, nil
 }
 

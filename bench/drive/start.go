@@ -78,7 +78,7 @@ func cost(b *bench, r *result) error {
 	}
 	defer ours.stop()
 	us := b.picturesOf(ours, b.small(), 64, "penstock", nil)
-	perSecond := func(p pass) float64 { return 1 / p.cpu }
+	micro := func(p pass) float64 { return p.cpu * 1e6 }
 	if b.cdecode != "" {
 		c, err := start(kind{name: "C", argv: []string{b.cdecode, b.folder(b.small())}}, nil)
 		if err != nil {
@@ -91,8 +91,7 @@ func cost(b *bench, r *result) error {
 			return err
 		}
 		r.saw(m.a, m.b)
-		us64 := func(p pass) float64 { return p.cpu * 1e6 }
-		r.Lines = append(r.Lines, lineOf(us, "microseconds of processor time a picture", m.a, us64), lineOf(them, "microseconds of processor time a picture", m.b, us64))
+		r.Lines = append(r.Lines, lineOf(us, "microseconds of processor time a picture", m.a, micro), lineOf(them, "microseconds of processor time a picture", m.b, micro))
 		r.Ratios = append(r.Ratios, ratioOf("processor time of a picture", us, them, m, cpuOf, 0.8, 0.6))
 		r.Ratios[0].Less = true
 		r.checked("both", check{What: "pictures", Found: fmt.Sprintf("%d and %d", m.a[0].Items, m.b[0].Items), OK: m.a[0].Items == m.b[0].Items})
@@ -105,7 +104,6 @@ func cost(b *bench, r *result) error {
 		return err
 	}
 	r.saw(m.a, m.b)
-	micro := func(p pass) float64 { return 1e6 / perSecond(p) }
 	r.Lines = append(r.Lines, lineOf(plain, "microseconds of processor time a picture", m.b, micro))
 	x := ratioOf("processor time with clocks and digest against without", us, plain, m, cpuOf, 1.03, 1.01)
 	x.Less = true
