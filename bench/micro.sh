@@ -2,9 +2,9 @@
 # The small benchmarks, each with its limit beside it, in the form of go test: bench/micro.sh >new.txt
 #
 # Decoding beside libjpeg-turbo on the same 64 pictures (with a C compiler and its headers), resizing and collating beside
-# a copy, the engine's hand-over and rows beside a plain loop. bench/results/micro.txt is the baseline:
+# a copy, the engine's hand-over and rows beside a plain loop. Two such files, of one machine, are compared by
 #
-#   go run golang.org/x/perf/cmd/benchstat@latest bench/results/micro.txt new.txt
+#   go run golang.org/x/perf/cmd/benchstat@latest old.txt new.txt
 #
 # COUNT (default 6) runs of each; $BENCH_DATA as in bench/run.sh, else the decoder's small test pictures.
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures Penstock and its peers in turn: bench/run.sh [--quick | --smoke | --render] [WORKLOAD...]
+# Measures Penstock and its peers in turn: bench/run.sh [--quick | --smoke | --render | --prepare] [WORKLOAD...]
 #
 # Installs the peers into bench/.peers (or $BENCH_PEERS), makes the pictures in data/bench (or $BENCH_DATA), builds our
 # side, runs all in turn, checks that the outputs agree, and writes bench/results/*.json, docs/benchmarks.md and its
