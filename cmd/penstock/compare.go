@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,9 +11,6 @@ import (
 	"github.com/penstock-go/penstock/graph/registry"
 	"github.com/penstock-go/penstock/graph/report/compare"
 )
-
-// maxReport is the largest report.json that is read.
-const maxReport = 64 << 20
 
 func (a *app) compare(args []string) int {
 	var failIf, outs texts
@@ -171,12 +167,9 @@ func readReport(file string) (*compare.Report, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxReport+1))
+	text, err := reportText(f)
 	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxReport {
-		return nil, fmt.Errorf("%q is larger than %d MiB, which no report is", file, maxReport>>20)
+		return nil, fmt.Errorf("%q: %w", file, err)
 	}
 	return compare.Read(file, text)
 }

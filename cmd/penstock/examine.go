@@ -69,14 +69,9 @@ func withSet(set []string) string {
 	return "--set " + strings.Join(set, " --set ")
 }
 
-// asItIs measures the pipeline as run would run it, stages fused, but for the number of epochs.
+// asItIs is what a variant came to; its run is over.
 func (l *lab) asItIs(set []string) (graph.Snapshot, error) {
-	s, err := l.load(l.options(set))
-	if err != nil {
-		return graph.Snapshot{}, err
-	}
-	s.Pipeline.With(graph.Epochs(graph.Forever))
-	t, err := l.measure(s.Pipeline, nil)
+	t, err := l.fused(set...)
 	t.Snapshot.Running = false
 	return t.Snapshot, err
 }

@@ -119,3 +119,15 @@ func checkRoot(dir string) error {
 	}
 	return nil
 }
+
+// mostReport bounds a report that is read: 64 MiB, some thousand stages.
+const mostReport = 64 << 20
+
+// reportText reads a report in JSON.
+func reportText(r io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, mostReport+1))
+	if err == nil && len(text) > mostReport {
+		err = fmt.Errorf("larger than %d MiB, which no report is", mostReport>>20)
+	}
+	return text, err
+}

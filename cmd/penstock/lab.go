@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -34,21 +33,17 @@ type lab struct {
 // openLab reads the spec and says what is wrong with it. The lab is nil then.
 func (a *app) openLab(file string, set texts, root string, seconds float64) (*lab, int) {
 	l := &lab{a: a, file: file, set: set, root: root, seconds: seconds}
-	var err error
-	if l.text, err = readText(file, a.in); err != nil {
-		fmt.Fprintf(a.err, "penstock: %s\n", message(err))
-		return nil, exitUsage
-	}
 	if file != "-" {
 		l.dir = filepath.Dir(file)
 	}
-	s, d := spec.Parse(file, l.text, a.catalog, l.options(nil))
+	s, d := spec.Load(file, a.in, a.catalog, l.options(nil))
 	for _, x := range d {
 		fmt.Fprintln(a.err, x)
 	}
 	if s == nil {
 		return nil, exitUsage
 	}
+	l.text = []byte(s.Text)
 	a.err = &inTurn{w: a.err} // what a signal says comes from another goroutine
 	ctx, cancel := context.WithCancelCause(context.Background())
 	l.ctx, l.guard = ctx, &guard{err: a.err, cancel: cancel}
@@ -74,19 +69,6 @@ func (t *inTurn) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.w.Write(b)
-}
-
-func readText(file string, stdin io.Reader) ([]byte, error) {
-	r := stdin
-	if file != "-" {
-		f, err := os.Open(file)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		r = f
-	}
-	return io.ReadAll(io.LimitReader(r, spec.MaxBytes+1))
 }
 
 func (l *lab) options(more []string) spec.Options {

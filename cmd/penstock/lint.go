@@ -7,7 +7,7 @@ import (
 )
 
 func (a *app) lint(args []string) int {
-	f := newFlags("lint", "strict")
+	f := newFlags("lint")
 	var set texts
 	f.Var(&set, "set", "")
 	files, code, done := a.begin(f, args)

@@ -139,11 +139,10 @@ func (a *app) fail(err error) int {
 // flags is a flag set that reports in our own words.
 type flags struct {
 	*flag.FlagSet
-	later []string // options that are named in the documentation but not built
 }
 
-func newFlags(name string, later ...string) *flags {
-	f := &flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), later: later}
+func newFlags(name string) *flags {
+	f := &flags{flag.NewFlagSet(name, flag.ContinueOnError)}
 	f.SetOutput(io.Discard)
 	f.Usage = func() {}
 	return f
@@ -180,11 +179,6 @@ func (f *flags) known(arg string) error {
 	}
 	if f.Lookup(name) != nil {
 		return nil
-	}
-	for _, l := range f.later {
-		if l == name {
-			return fmt.Errorf("--%s is not built yet", name)
-		}
 	}
 	var names []string
 	f.VisitAll(func(x *flag.Flag) { names = append(names, x.Name) })

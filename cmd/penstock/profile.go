@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 
 	"github.com/penstock-go/penstock/graph"
@@ -290,7 +289,7 @@ func writeCeilings(file string, c tune.Ceilings) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, append(text, '\n'), 0o666)
+	return writeWhole(file, append(text, '\n'))
 }
 
 const profileHelp = `

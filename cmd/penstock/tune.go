@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -233,6 +232,3 @@ only shown. DIR gets
 
 The whole takes a few minutes. Other programs on the machine spoil it.
 `
-
-// exists makes sure of a folder.
-func exists(dir string) error { return os.MkdirAll(filepath.Clean(dir), 0o755) }

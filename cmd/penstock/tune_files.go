@@ -24,7 +24,7 @@ func (l *lab) fused(more ...string) (tune.Trial, error) {
 
 // writeTuned writes all that a search found.
 func (l *lab) writeTuned(dir string, r *tune.Result) error {
-	if err := exists(dir); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	curves, err := json.MarshalIndent(tuneDocument(r), "", "  ")
@@ -37,7 +37,7 @@ func (l *lab) writeTuned(dir string, r *tune.Result) error {
 	md.WriteString("```\n\n![throughput and memory by setting](curves.svg)\n")
 	for name, text := range map[string]string{"tuned.yaml": l.tunedSpec(r, dir), "tune.json": string(curves) + "\n", "curves.svg": tune.SVG(r.Curves),
 		"tune.md": md.String()} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+		if err := writeWhole(filepath.Join(dir, name), []byte(text)); err != nil {
 			return err
 		}
 	}

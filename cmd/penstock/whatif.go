@@ -12,9 +12,6 @@ import (
 	"github.com/penstock-go/penstock/graph/tune"
 )
 
-// mostReport bounds a report that is read: 64 MiB, some thousand stages.
-const mostReport = 64 << 20
-
 func (a *app) whatIf(args []string) int {
 	f := newFlags("whatif")
 	items := f.Int64("items", 0, "")
@@ -61,10 +58,7 @@ func readProfile(file string, stdin io.Reader) (tune.Profile, error) {
 		defer f.Close()
 		r = f
 	}
-	text, err := io.ReadAll(io.LimitReader(r, mostReport+1))
-	if err == nil && len(text) > mostReport {
-		err = fmt.Errorf("larger than %d bytes", mostReport)
-	}
+	text, err := reportText(r)
 	if err != nil {
 		return tune.Profile{}, fmt.Errorf("%q: %w", file, err)
 	}
