@@ -220,6 +220,7 @@ func printCeilings(w io.Writer, c tune.Ceilings) {
 		fmt.Fprintf(w, "- %s\n", line)
 	}
 	printMemory(w, s)
+	s.Running = false // it went on when the time was up, and does no more
 	fmt.Fprintf(w, "\n%s\n", report.Judge(s).Sentence)
 }
 

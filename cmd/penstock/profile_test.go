@@ -56,6 +56,7 @@ func TestProfileFindsTheCeilingsOfAPlantedPipeline(t *testing.T) {
 	assert.Less(t, c.Prep, 102.0)
 	assert.Greater(t, c.Replay, 1.5*c.Whole)
 	assert.Greater(t, alone["pack"], 1.5*alone["decode"])
+	assert.NotContains(t, r.out, "So far", "nothing runs any more")
 	assert.FileExists(t, report)
 	assert.Equal(t, exitDone, penstock(t, "whatif", report).code)
 }
