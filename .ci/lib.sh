@@ -71,5 +71,6 @@ fuzz_all() {
     echo "$dir $name, ${each} s"
     go test -run '^$' -fuzz "^$name\$" -fuzztime "${each}s" -fuzzminimizetime 1s "./$dir" >"$said" 2>&1 && tail -n 2 "$said" || { cat "$said"; ok=1; }
   done <<<"$targets"
+  rm -f "$said"
   return "$ok"
 }
