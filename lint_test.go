@@ -52,8 +52,11 @@ var rooms = []room{
 	{"cache", part},
 	{"shard", nil},
 	{"cuda", []string{"graph", "graph/item", "graph/registry"}},
-	{"cuda/driver", []string{"cuda", "github.com/ebitengine/purego"}},
+	{"cuda/driver", []string{"cuda", "cuda/internal/host", "github.com/ebitengine/purego"}},
+	{"cuda/internal", nil},
 	{"cuda/devicetest", []string{"cuda", "graph", "graph/item", "github.com/stretchr/testify/"}},
+	{"cuda/devicetest/standin", []string{"cuda", "cuda/devicetest", "cuda/internal/host", "graph", "graph/item",
+		"github.com/ebitengine/purego", "github.com/stretchr/testify/"}},
 	{"cmd", []string{anything}},
 	{"examples", []string{anything}},
 	{"bench", []string{anything}},
@@ -61,7 +64,7 @@ var rooms = []room{
 
 // What tests may import in addition. Those of the parts do not import other parts either: what takes several is tested
 // in examples and cmd.
-var forTests = []string{"github.com/stretchr/testify/", "graph", "graph/item", "graph/graphtest", "graph/report", "cuda/devicetest"}
+var forTests = []string{"github.com/stretchr/testify/", "graph", "graph/item", "graph/graphtest", "graph/report", "cuda/devicetest", "cuda/devicetest/standin"}
 
 // Programs may do what a library must not: print, and start goroutines. Those in bench and the generators of code are
 // not part of what a user builds.

@@ -65,6 +65,7 @@ type Emulated struct {
 	locked int64
 	lost   *Error
 	seen   map[string]int64
+	queues map[uintptr]*queue // of the streams, by number
 	count  EmulatedStats
 }
 
@@ -115,7 +116,7 @@ func NewEmulated(c Emulation) (*Emulated, error) {
 	if c.Rate <= 0 || c.Pageable <= 0 || c.LockRate <= 0 || c.Latency < 0 || c.Launch < 0 {
 		return nil, fault("open the emulated device", invalidValue)
 	}
-	return &Emulated{cfg: c, next: 1 << 60, pages: map[*byte]int{}, seen: map[string]int64{}}, nil
+	return &Emulated{cfg: c, next: 1 << 60, pages: map[*byte]int{}, seen: map[string]int64{}, queues: map[uintptr]*queue{}}, nil
 }
 
 // Info says that the device is emulated.

@@ -5,13 +5,16 @@ import (
 	"time"
 )
 
-// emulatedStream is a stream of an emulated device: the moment at which all that was put in is done.
+// emulatedStream is a stream of an emulated device.
 type emulatedStream struct {
-	d      *Emulated
-	end    time.Time
+	d *Emulated
+	*queue
 	handle uintptr
 	owned  bool
 }
+
+// queue is the moment at which all that was put into a stream is done.
+type queue struct{ end time.Time }
 
 // NewStream makes a stream.
 func (d *Emulated) NewStream(bool) (Stream, error) {
@@ -22,11 +25,24 @@ func (d *Emulated) NewStream(bool) (Stream, error) {
 	}
 	d.seen["stream"]++
 	d.count.Streams++
-	return &emulatedStream{d: d, handle: uintptr(d.seen["stream"]), owned: true}, nil
+	s := &emulatedStream{d: d, queue: &queue{}, handle: firstHandle + uintptr(d.seen["stream"]), owned: true}
+	d.queues[s.handle] = s.queue
+	return s, nil
 }
 
-// Stream is a stream of its own: nobody else has any on an emulated device.
-func (d *Emulated) Stream(handle uintptr) Stream { return &emulatedStream{d: d, handle: handle} }
+// firstHandle lies below the numbers of an emulated device's streams: others than its own have small ones in tests.
+const firstHandle = 1 << 16
+
+// Stream is the device's stream of a number. Others make none on an emulated device: of an unknown number it is a new one.
+func (d *Emulated) Stream(handle uintptr) Stream {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	q := d.queues[handle]
+	if q == nil {
+		q = &queue{}
+	}
+	return &emulatedStream{d: d, queue: q, handle: handle}
+}
 
 func (s *emulatedStream) Handle() uintptr { return s.handle }
 
@@ -164,6 +180,7 @@ func (s *emulatedStream) Close() error {
 	defer s.d.mu.Unlock()
 	if s.owned {
 		s.d.count.Streams--
+		delete(s.d.queues, s.handle)
 		s.owned = false
 	}
 	return err

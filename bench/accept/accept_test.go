@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -15,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/penstock-go/penstock/cuda"
+	"github.com/penstock-go/penstock/cuda/devicetest/standin"
 	"github.com/penstock-go/penstock/cuda/driver"
 )
 
@@ -29,13 +29,11 @@ func try(t *testing.T, args ...string) (rc int, out, errs string) {
 // names a file that is not there.
 func standIn(t *testing.T) {
 	t.Helper()
-	cc, err := exec.LookPath("cc")
-	if err != nil {
+	lib, err := standin.Build(t.TempDir())
+	require.NoError(t, err)
+	if lib == "" {
 		t.Skip("no C compiler (cc), so there is no stand-in for the driver: skipped")
 	}
-	lib := filepath.Join(t.TempDir(), "libcuda.so.1")
-	text, err := exec.Command(cc, "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-o", lib, "../../cuda/driver/testdata/standin.c", "-lpthread").CombinedOutput()
-	require.NoError(t, err, "%s", text)
 	t.Setenv(driver.LibraryVariable, lib)
 }
 

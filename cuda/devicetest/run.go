@@ -19,8 +19,13 @@ import (
 type Case struct {
 	// Open opens a device of its own for a test.
 	Open func(t testing.TB) cuda.Device
-	// Left, if set, says what has not been given back since Open: "" is nothing.
-	Left func() string
+	// Left says what has not been given back since Open: "" is nothing. If the device was lost, its own memory is lost
+	// with it.
+	Left func(lost bool) string
+	// Races says how many sources have changed since Open while they were copied.
+	Races func() int64
+	// Storm, if set, opens a device with random delays that fails somewhere. quiet promises that it does not.
+	Storm func(t testing.TB, r *rand.Rand) (d cuda.Device, quiet bool)
 	// Batches is how many the pipelines of the suite carry; 0 is 200.
 	Batches int
 }
@@ -28,32 +33,34 @@ type Case struct {
 // Run runs the suite.
 func Run(t *testing.T, c Case) {
 	for name, f := range map[string]func(*testing.T, cuda.Device){
-		"what is copied in and out is the same":                       same,
-		"a copy from page-locked memory goes on by itself":            asynchronous,
-		"a copy from other memory has read it when the call is over":  pageable,
-		"streams wait for events of others":                           ordered,
-		"events tell times in order":                                  timed,
-		"more memory than there is is refused, and nothing is lost":   scarce,
-		"what is not the device's memory is refused":                  strange,
-		"locking twice is refused, and memory can be locked again":    locking,
-		"calls take effect on whatever thread":                        threads,
-		"a source that is used again early is spoiled, and late ones": early,
+		"what is copied in and out is the same":                      same,
+		"a copy from page-locked memory goes on by itself":           asynchronous,
+		"a copy from other memory has read it when the call is over": pageable,
+		"streams wait for events of others":                          ordered,
+		"events tell times in order":                                 timed,
+		"a stream's number is the stream":                            numbered,
+		"more memory than there is is refused, and nothing is lost":  scarce,
+		"what is not the device's memory is refused":                 strange,
+		"locking twice is refused, and memory can be locked again":   locking,
+		"calls take effect on whatever thread":                       threads,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := c.Open(t)
 			f(t, d)
 			require.NoError(t, d.Close())
-			c.left(t)
+			c.left(t, false)
 		})
 	}
+	t.Run("a source that is used again early is spoiled, and late ones", c.early)
 	t.Run("pipelines", c.pipelines)
+	t.Run("batches with delays and faults are themselves, and leave nothing", c.storm)
 }
 
-func (c Case) left(t *testing.T) {
+// left demands that all was given back, and nothing used too early.
+func (c Case) left(t *testing.T, lost bool) {
 	t.Helper()
-	if c.Left != nil {
-		require.Empty(t, c.Left())
-	}
+	require.Empty(t, c.Left(lost))
+	require.Zero(t, c.Races(), "a source was used again before its copy had ended")
 }
 
 // kit is a stream, device memory and page-locked memory of one size.
@@ -182,6 +189,26 @@ func ordered(t *testing.T, d cuda.Device) {
 	k.close(t)
 }
 
+// numbered reaches a stream by its number, as other libraries do.
+func numbered(t *testing.T, d cuda.Device) {
+	k := newKit(t, d, 1<<16)
+	e := k.event(t)
+	require.NoError(t, k.s.Spin(5*time.Millisecond))
+	other := d.Stream(k.s.Handle())
+	require.Equal(t, k.s.Handle(), other.Handle())
+	require.NoError(t, other.Record(e))
+	done, err := e.Done()
+	require.NoError(t, err)
+	assert.False(t, done, "the work before it is not over")
+	require.NoError(t, other.Close(), "it belongs to who made it")
+	require.NoError(t, k.s.Sync())
+	done, err = e.Done()
+	require.NoError(t, err)
+	assert.True(t, done)
+	require.NoError(t, e.Close())
+	k.close(t)
+}
+
 func timed(t *testing.T, d cuda.Device) {
 	k := newKit(t, d, 1<<20)
 	var events []cuda.Event
@@ -268,8 +295,9 @@ func threads(t *testing.T, d cuda.Device) {
 }
 
 // early shows that the suite can see what it looks for: a source that changes while its copy is under way.
-func early(t *testing.T, d cuda.Device) {
+func (c Case) early(t *testing.T) {
 	const n = 4 << 20
+	d := c.Open(t)
 	k := newKit(t, d, n)
 	e := k.event(t)
 	for _, wait := range []bool{true, false} {
@@ -286,10 +314,14 @@ func early(t *testing.T, d cuda.Device) {
 		got := k.back(t, n)
 		if wait {
 			require.Equal(t, want, got)
+			require.Zero(t, c.Races())
 		} else {
 			require.NotEqual(t, want, got)
+			require.Positive(t, c.Races())
 		}
 	}
 	require.NoError(t, e.Close())
 	k.close(t)
+	require.NoError(t, d.Close())
+	require.Empty(t, c.Left(false))
 }

@@ -1,9 +1,12 @@
 package driver
 
-import "github.com/penstock-go/penstock/cuda"
+import (
+	"github.com/penstock-go/penstock/cuda"
+	"github.com/penstock-go/penstock/cuda/internal/host"
+)
 
 // LibraryVariable names the file of the driver's library, where it is not where the system looks.
-const LibraryVariable = "PENSTOCK_LIBCUDA"
+const LibraryVariable = host.LibraryVariable
 
 // Backend opens devices by the driver's library.
 type Backend struct{}

@@ -4,17 +4,14 @@ package driver
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
 
 	"github.com/penstock-go/penstock/cuda"
+	"github.com/penstock-go/penstock/cuda/internal/host"
 )
 
 // device is an open device.
@@ -25,10 +22,10 @@ type device struct {
 	info      cuda.Info
 	low, high int32 // priorities of streams: the least and the most urgent
 
-	mu    sync.Mutex
-	maps  map[*byte][]byte // what was mapped for what Map gave
-	spin  uintptr          // the kernel of Spin; 0 before the first
-	close sync.Once
+	memory host.Memory
+	mu     sync.Mutex
+	spin   uintptr // the kernel of Spin; 0 before the first
+	close  sync.Once
 }
 
 // attributes of a device
@@ -39,7 +36,7 @@ func open(number int) (cuda.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &device{library: l, maps: map[*byte][]byte{}}
+	d := &device{library: l}
 	if err := l.check(cuDeviceGet, l.raw(cuDeviceGet, uintptr(unsafe.Pointer(&d.number)), uintptr(number))); err != nil {
 		return nil, err
 	}
@@ -77,22 +74,9 @@ func (d *device) look() {
 	}
 	node := int32(-1)
 	if d.raw(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&node)), hostNode, uintptr(d.number)) != 0 || node < 0 {
-		node = nodeOf("/sys/bus/pci/devices", d.info.PCI)
+		node = int32(host.NodeOf(host.Bus, d.info.PCI))
 	}
-	d.info.Node = int(node)
-}
-
-// nodeOf reads the NUMA node of a place on the bus; -1: unknown.
-func nodeOf(devices, bus string) int32 {
-	text, err := os.ReadFile(filepath.Join(devices, strings.ToLower(bus), "numa_node"))
-	if err != nil {
-		return -1
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 32)
-	if err != nil {
-		return -1
-	}
-	return int32(n)
+	d.info.Node, d.memory.Node = int(node), int(node)
 }
 
 // do calls the library with the device's context current on the thread. It is the only way there.
@@ -118,16 +102,16 @@ func (d *device) Alloc(n int) (cuda.Ptr, error) {
 
 func (d *device) Free(p cuda.Ptr) error { return d.do(cuMemFree, uintptr(p)) }
 
+func (d *device) Map(n int) ([]byte, error) { return d.memory.Map(n) }
+func (d *device) Unmap(b []byte) error      { return d.memory.Unmap(b) }
+
 func (d *device) Lock(b []byte) error {
-	d.populate(b)
+	host.Populate(b)
 	const portable = 1 // page-locked for every context of the process
-	return d.do(cuMemHostRegister, at(b), uintptr(len(b)), portable)
+	return d.do(cuMemHostRegister, host.At(b), uintptr(len(b)), portable)
 }
 
-func (d *device) Unlock(b []byte) error { return d.do(cuMemHostUnregister, at(b)) }
-
-// at is the address of memory that stays where it is: mapped memory, or the heap's, which does not move.
-func at(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+func (d *device) Unlock(b []byte) error { return d.do(cuMemHostUnregister, host.At(b)) }
 
 // Close gives the context up. Others in the process may go on using it.
 func (d *device) Close() (err error) {

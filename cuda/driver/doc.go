@@ -12,6 +12,6 @@
 // program need the system's loader, also without cgo. The build tag nocuda leaves this back end out, for static
 // programs.
 //
-// It has been run against a stand-in for the library (testdata/standin.c) and never on a device: nothing here is
+// It has been run against a stand-in for the library (package standin) and never on a device: nothing here is
 // measured on hardware.
 package driver

@@ -4,13 +4,12 @@ package driver
 
 import (
 	"fmt"
-	"os"
-	"strings"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
 
 	"github.com/penstock-go/penstock/cuda"
+	"github.com/penstock-go/penstock/cuda/internal/host"
 )
 
 // call is a function of the library.
@@ -74,13 +73,10 @@ type library struct{ at [calls]uintptr }
 
 // bind loads the library and makes it ready. It neither panics nor ends the process.
 func bind() (*library, error) {
-	name := os.Getenv(LibraryVariable)
-	if name == "" {
-		name = "libcuda.so.1"
-	}
+	name := host.Library()
 	h, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %v%s", cuda.ErrNoDriver, err, hint("/proc/driver/nvidia/version"))
+		return nil, fmt.Errorf("%w: %v%s", cuda.ErrNoDriver, err, host.Hint(host.DriverFile))
 	}
 	l := &library{}
 	for c := range calls {
@@ -89,17 +85,6 @@ func bind() (*library, error) {
 		}
 	}
 	return l, l.check(cuInit, l.raw(cuInit, 0))
-}
-
-// hint says what to do where the system has a driver and the process does not see its library.
-func hint(version string) string {
-	text, err := os.ReadFile(version)
-	if err != nil {
-		return ""
-	}
-	line, _, _ := strings.Cut(string(text), "\n")
-	return fmt.Sprintf("; the system has a driver (%s), so this is a container without its library: start it with "+
-		"NVIDIA_DRIVER_CAPABILITIES=compute,utility, utility alone is not enough", strings.TrimSpace(line))
 }
 
 // raw calls the library. Memory of the arguments may lie on the stack, which moves: it is made to escape.

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/penstock-go/penstock/cuda"
+	"github.com/penstock-go/penstock/cuda/internal/host"
 )
 
 type stream struct {
@@ -35,13 +36,13 @@ func (d *device) Stream(handle uintptr) cuda.Stream { return &stream{d: d, handl
 func (s *stream) Handle() uintptr { return s.handle }
 
 func (s *stream) CopyIn(dst cuda.Ptr, src []byte) error {
-	err := s.d.do(cuMemcpyHtoDAsync, uintptr(dst), at(src), uintptr(len(src)), s.handle)
+	err := s.d.do(cuMemcpyHtoDAsync, uintptr(dst), host.At(src), uintptr(len(src)), s.handle)
 	runtime.KeepAlive(src)
 	return err
 }
 
 func (s *stream) CopyOut(dst []byte, src cuda.Ptr) error {
-	err := s.d.do(cuMemcpyDtoHAsync, at(dst), uintptr(src), uintptr(len(dst)), s.handle)
+	err := s.d.do(cuMemcpyDtoHAsync, host.At(dst), uintptr(src), uintptr(len(dst)), s.handle)
 	runtime.KeepAlive(dst)
 	return err
 }
@@ -84,7 +85,7 @@ func (d *device) spinner() (uintptr, error) {
 	if d.spin != 0 {
 		return d.spin, nil
 	}
-	source, name := append([]byte(spinSource), 0), append([]byte(spinName), 0)
+	source, name := append([]byte(host.SpinSource), 0), append([]byte(host.SpinName), 0)
 	var module, f uintptr
 	if err := d.do(cuModuleLoadData, uintptr(unsafe.Pointer(&module)), uintptr(unsafe.Pointer(&source[0]))); err != nil {
 		return 0, err

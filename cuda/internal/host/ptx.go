@@ -1,12 +1,10 @@
-//go:build linux && (amd64 || arm64) && !nocuda
+package host
 
-package driver
-
-// spinSource is a kernel that looks at the device's clock until a number of nanoseconds has passed. The driver compiles
-// it for the device when it is loaded.
+// SpinSource is a kernel, of the name SpinName, that looks at the device's clock until a number of nanoseconds has
+// passed. The driver compiles it for the device when it is loaded.
 const (
-	spinName   = "penstock_spin"
-	spinSource = `.version 7.0
+	SpinName   = "penstock_spin"
+	SpinSource = `.version 7.0
 .target sm_75
 .address_size 64
 .visible .entry penstock_spin(.param .u64 ns)

@@ -1,6 +1,6 @@
-// A stand-in for libcuda.so.1, for tests on machines without a device. It has the calls that package driver binds.
+// A stand-in for libcuda.so.1, for tests on machines without a device. It has the calls that the back ends use.
 //
-//   cc -O2 -shared -fPIC -fvisibility=hidden -o libcuda.so.1 standin.c -lpthread
+//   cc -O2 -shared -fPIC -fvisibility=hidden -o libcuda.so.1 libcuda.c -lpthread
 //
 // "Device" memory is the host's behind addresses that trap when they are used. Each stream is a thread that moves its
 // operations along a modelled time line: an operation begins when it was put in, the one before it on its stream has
@@ -31,12 +31,13 @@ enum {
 
 // ---- settings and counters ----------------------------------------------------------------------
 
-static struct { double devices, memory, rate, pageable, latency, launch, lock_rate; } set = {
+static struct { double devices, memory, rate, pageable, latency, launch, lock_rate, late; } set = {
   1, 1 << 30, 0.2e9, 0.05e9, 8e-6, 4e-6, 1e9,
 };
 static const struct { const char *name; double *at; } settings[] = {
   {"devices", &set.devices}, {"memory", &set.memory},   {"rate", &set.rate},           {"pageable", &set.pageable},
   {"latency", &set.latency}, {"launch", &set.launch},   {"lock_rate", &set.lock_rate},
+  {"late", &set.late},  // at most so many seconds more for each operation, drawn at random
 };
 
 enum { DEVICE_BYTES, LOCKED_BYTES, STREAMS, EVENTS, CONTEXTS, STAGED, ASYNC, RACES, NO_CONTEXT, KERNELS, CALLS, NCOUNTS };
@@ -156,7 +157,9 @@ static void carry_out(Stream *s, Op *o) {
       return;
   }
   double *engine = &engine_free[s->context->dev][o->kind];
-  s->end = *engine = later(start, *engine) + o->takes;
+  static unsigned drawn = 1;
+  double late = set.late * rand_r(&drawn) / RAND_MAX;
+  s->end = *engine = later(start, *engine) + o->takes + late;
   int race = 0;
   pthread_mutex_unlock(&mu);
   sleep_until(s->end);
@@ -505,6 +508,7 @@ API int standin_mend(void) {
   }
   memset(contexts, 0, sizeof contexts);
   memset(counts, 0, sizeof counts);
+  memset(engine_free, 0, sizeof engine_free);
   lost = nfaults = 0;
   LEAVE(0);
 }

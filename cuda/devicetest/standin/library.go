@@ -1,0 +1,102 @@
+//go:build linux && (amd64 || arm64)
+
+package standin
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/ebitengine/purego"
+	"github.com/stretchr/testify/require"
+
+	"github.com/penstock-go/penstock/cuda/internal/host"
+)
+
+// Library is a stand-in for the driver's library, loaded into the process.
+type Library struct {
+	Path string
+	Set  func(setting string, v float64) int32
+	// Fail lets the nth call of a name answer a code. "copy" and "kernel" fail when they are carried out.
+	Fail   func(name string, nth, code int32) int32
+	counts func(*uint64, int32) int32
+	mend   func() int32
+}
+
+// Counters are in the order of libcuda.c.
+type Counters struct {
+	DeviceBytes, LockedBytes, Streams, Events, Contexts, Staged, Async, Races, NoContext, Kernels, Calls uint64
+}
+
+// Build makes the library in a folder, with the machine's C compiler. Where there is none its path is "".
+func Build(dir string) (path string, err error) {
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		return "", nil
+	}
+	_, file, _, _ := runtime.Caller(0)
+	path = filepath.Join(dir, "libcuda.so.1")
+	text, err := exec.Command(cc, "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-o", path,
+		filepath.Join(filepath.Dir(file), "testdata", "libcuda.c"), "-lpthread").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, text)
+	}
+	return path, nil
+}
+
+// Main builds the stand-in, runs the tests of a package, and gives what the program is to end with. path is set to the
+// stand-in for the driver's library before any test begins.
+func Main(m *testing.M, path *string) int {
+	dir, err := os.MkdirTemp("", "standin")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if *path, err = Build(dir); err != nil {
+		panic(err)
+	}
+	return m.Run()
+}
+
+// New loads a library that was built and makes it the one that back ends find. It is as in a new process. Where path is ""
+// the test is skipped.
+func New(t testing.TB, path string) *Library {
+	t.Helper()
+	if path == "" {
+		t.Skip("no C compiler (cc), so there is no stand-in for the driver: skipped")
+	}
+	s := &Library{Path: path}
+	h, err := purego.Dlopen(path, purego.RTLD_NOW)
+	require.NoError(t, err)
+	purego.RegisterLibFunc(&s.Set, h, "standin_set")
+	purego.RegisterLibFunc(&s.Fail, h, "standin_fail")
+	purego.RegisterLibFunc(&s.counts, h, "standin_counts")
+	purego.RegisterLibFunc(&s.mend, h, "standin_mend")
+	s.mend()
+	s.Set("late", 0)
+	t.Setenv(host.LibraryVariable, path)
+	return s
+}
+
+// Read reads the counters.
+func (s *Library) Read() (c Counters) {
+	var a [11]uint64
+	s.counts(&a[0], int32(len(a)))
+	return Counters{a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10]}
+}
+
+// left says what was not given back; "" is nothing.
+func (s *Library) left(lost bool) string {
+	c := s.Read()
+	kept := c.DeviceBytes + c.LockedBytes + c.Contexts + c.NoContext
+	if lost { // with the context
+		kept = 0
+	}
+	if kept+c.Streams+c.Events > 0 {
+		return fmt.Sprintf("%+v", c)
+	}
+	return ""
+}
