@@ -61,6 +61,7 @@ type typedOutlet[T any] struct {
 	until          func(epoch int64) // nil: the sources know how far they go
 	at             stepAt
 	handed         int64 // items that the consumer is done with
+	resident       resident
 }
 
 func newOutlet[T any](b *builder, s *stageRun) *typedOutlet[T] {

@@ -206,7 +206,7 @@ type EpochStats struct {
 	ItemsIn          map[string]int64 // by stage
 	Caches           []CacheEpoch
 	Wait             time.Duration // of the sink, in this epoch
-	PeakRSS          int64
+	PeakRSS          int64         // of the process when the epoch ended, read at most every 50 ms
 	Goroutines       int
 }
 

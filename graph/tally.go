@@ -130,7 +130,7 @@ func (o *typedOutlet[T]) closeEpoch(now int64, edge bool) {
 		o.all.Add(o.chain.Sum())
 	}
 	o.chain = item.Chain{}
-	e.PeakRSS, _ = host.RSS()
+	e.PeakRSS = o.resident.at(now)
 	e.Goroutines = runtime.NumGoroutine()
 	o.stats.epochs = append(o.stats.epochs, *e)
 }
@@ -179,4 +179,16 @@ func (o *typedOutlet[T]) read() outletStats {
 		s.digest = &text
 	}
 	return s
+}
+
+// resident is the resident memory at the end of epochs. Reading it costs more than a small epoch does, so short epochs
+// share a figure.
+type resident struct{ bytes, due int64 }
+
+func (r *resident) at(now int64) int64 {
+	if now >= r.due {
+		r.bytes, _ = host.RSS()
+		r.due = now + int64(sampleEvery)
+	}
+	return r.bytes
 }
