@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"math/bits"
 
 	"github.com/penstock-go/penstock/graph"
 	"github.com/penstock-go/penstock/graph/item"
@@ -108,13 +109,30 @@ type fusedWorker struct {
 	decoder decoder
 	scaler  resize.Scaler
 	made    jpeg.Index
+	stored  []byte // what was decoded last, as it is stored
+}
+
+// ownPixels is how much memory a worker keeps for what it decodes. Regions are of all sizes: recycled by size, many would
+// be fresh.
+const ownPixels = 4 << 20
+
+// pixels is memory for n bytes of a decoded picture, until the next call.
+func (w *fusedWorker) pixels(c *graph.Call, n int) (data []byte, own *item.Buffer) {
+	if n > ownPixels {
+		own = c.Buffer(n)
+		return own.Data, own
+	}
+	if cap(w.stored) < n {
+		w.stored = make([]byte, max(256<<10, 1<<bits.Len(uint(n-1))))
+	}
+	return w.stored[:n], nil
 }
 
 // part is what was decoded of a picture, upright, and the box of it that is wanted.
 type part struct {
 	region resize.Region
 	box    resize.Box
-	buf    *item.Buffer // of the region; nil: the sample's own
+	own    *item.Buffer // of the region, to be released; nil: the sample's or the worker's memory
 }
 
 func (w *fusedWorker) picture(c *graph.Call, in *item.Sample) (*item.Sample, error) {
@@ -122,8 +140,10 @@ func (w *fusedWorker) picture(c *graph.Call, in *item.Sample) (*item.Sample, err
 	if err != nil {
 		return nil, err
 	}
-	if p.buf != nil {
-		defer p.buf.Release()
+	if p.own != nil {
+		defer p.own.Release()
+	}
+	if w.decode != nil {
 		c.Lap(0)
 	}
 	size, channels := w.crop.Size, p.region.Channels
@@ -184,24 +204,28 @@ func (w *fusedWorker) part(c *graph.Call, in *item.Sample) (part, error) {
 	if h.format == formatJPEG {
 		stored, at = storedBox(box, o, h.width, h.height), box
 	}
-	buf := c.Buffer(3 * stored.Dx() * stored.Dy())
+	data, own := w.pixels(c, 3*stored.Dx()*stored.Dy())
 	if h.format == formatJPEG {
-		err = w.jpeg(c, buf.Data, v.Data(), stored)
+		err = w.jpeg(c, data, v.Data(), stored)
 	} else {
-		err = w.decoder.whole(buf.Data, v.Data(), h)
-	}
-	if err != nil {
-		buf.Release()
-		return part{}, err
+		err = w.decoder.whole(data, v.Data(), h)
 	}
 	rw, rh := turned(o, stored.Dx(), stored.Dy())
-	if o != 1 {
+	if err == nil && o != 1 {
 		upright := c.Buffer(3 * rw * rh)
-		turn(upright.Data, buf.Data, stored.Dx(), stored.Dy(), o)
-		buf.Release()
-		buf = upright
+		turn(upright.Data, data, stored.Dx(), stored.Dy(), o)
+		if own != nil {
+			own.Release()
+		}
+		data, own = upright.Data, upright
 	}
-	return part{resize.Packed(buf.Data, rw, rh, 3).At(at.X, at.Y), box, buf}, nil
+	if err != nil {
+		if own != nil {
+			own.Release()
+		}
+		return part{}, err
+	}
+	return part{resize.Packed(data, rw, rh, 3).At(at.X, at.Y), box, own}, nil
 }
 
 func (w *fusedWorker) box(c *graph.Call, width, height int) resize.Box {
