@@ -31,9 +31,11 @@ var _ = kinds.Add(registry.Stage[DecodeImage](registry.Meta{
 //
 // Each worker has a decoder of its own, which keeps its memory. Pictures are decoded into recycled memory. Order does not
 // matter. Cost: see BenchmarkDecodeImage; about 4 ns a pixel for a JPEG photograph, 18 for a PNG.
-// Before a random crop that is fused with it, only the crop is transformed to pixels. Of each JPEG a side index is then
-// kept in memory, some hundred bytes, so that in later epochs decoding starts at the crop; Index "off" leaves them out,
-// IndexLimit bounds them, and they count in budget.memory. Pixels and errors are the same either way.
+// Before a random crop that is fused with it, only the crop is transformed to pixels. A JPEG is read to its end, so that
+// damage anywhere in it is an error; where that has gone well once in the run and a checksum tells that nothing has
+// changed since, only as far as the crop. Of each a side index is then kept in memory, some hundred bytes, so that in
+// later epochs decoding starts at the crop; Index "off" leaves them out, IndexLimit bounds them, and they count in
+// budget.memory. Pixels and errors are the same either way.
 type DecodeImage struct {
 	MaxPixels         int
 	IgnoreOrientation bool

@@ -74,6 +74,9 @@ func (p fusedPicture) Open(_ context.Context, env *graph.Env) (graph.Transform[*
 		d := registry.Filled(*p.decode, (*DecodeImage).Bind)
 		shared.decode = &d
 		member++
+		if env.Epochs != 1 {
+			shared.sound = new(soundFiles)
+		}
 		if d.Index == indexMemory && env.Epochs != 1 {
 			shared.indexes = newSideIndexes(env, d.IndexLimit)
 		}
@@ -105,6 +108,7 @@ type fusedWorker struct {
 	channels             int // that tables are for; 1: any number
 	cropAt, flipAt, last int // members
 	indexes              *sideIndexes
+	sound                *soundFiles // nil: no picture comes twice
 
 	decoder decoder
 	scaler  resize.Scaler
@@ -234,29 +238,46 @@ func (w *fusedWorker) box(c *graph.Call, width, height int) resize.Box {
 }
 
 // jpeg decodes a region. The first time it reads to the end, which finds all damage, and keeps a side index; from then
-// on it starts at the region.
+// on it starts at the region, and ends with it.
 func (w *fusedWorker) jpeg(c *graph.Call, dst, data []byte, region image.Rectangle) error {
 	opt := jpeg.Options{Region: region, MaxPixels: w.decode.MaxPixels}
-	id, known := idOf(c)
-	keep := w.indexes != nil && known
-	if keep {
+	id, again := idOf(c)
+	if again = again && w.sound != nil; !again {
+		return w.toEnd(dst, data, opt, false)
+	}
+	if w.indexes != nil {
 		if opt.Index = w.indexes.get(id); len(opt.Index) > 0 {
 			_, err := w.decoder.jpeg.Decode(dst, data, opt)
 			if !errors.Is(err, jpeg.ErrIndex) {
 				return jpegError(err)
 			}
 			w.indexes.forget(id) // the file has changed since
-			opt.Index = nil
 		}
+		opt.Index = nil
 	}
-	opt.MakeIndex = &w.made
-	if !keep || w.indexes.full.Load() {
-		opt.IndexRows = 1 << 15 // only to read everything
+	known, sum := w.sound.of(id), checksum(data)
+	if known.Load() == sum {
+		_, err := w.decoder.jpeg.Decode(dst, data, opt)
+		return jpegError(err)
 	}
-	_, err := w.decoder.jpeg.Decode(dst, data, opt)
-	if err == nil && keep && opt.IndexRows == 0 {
+	keep := w.indexes != nil && !w.indexes.full.Load()
+	err := w.toEnd(dst, data, opt, keep)
+	if err == nil {
+		known.Store(sum)
+	}
+	if err == nil && keep {
 		w.indexes.put(id, w.made)
 	}
+	return err
+}
+
+// toEnd decodes a region and reads all of the file. It makes a side index where one is kept.
+func (w *fusedWorker) toEnd(dst, data []byte, opt jpeg.Options, keep bool) error {
+	opt.MakeIndex = &w.made
+	if !keep {
+		opt.IndexRows = 1 << 15 // one entry: only to read everything
+	}
+	_, err := w.decoder.jpeg.Decode(dst, data, opt)
 	return jpegError(err)
 }
 

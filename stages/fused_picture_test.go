@@ -104,11 +104,13 @@ func TestFusedDecodingFindsTheDamageThatDecodingFinds(t *testing.T) {
 		}
 		return data
 	}}}
-	want, skipped, _ := r.run(t, graph.NoFuse())
-	got, skips, _ := r.run(t)
-	require.NotEmpty(t, skips)
-	require.ElementsMatch(t, skipped, skips)
-	require.Equal(t, want, got)
+	for _, r.decode.Index = range []string{indexMemory, indexOff} {
+		want, skipped, _ := r.run(t, graph.NoFuse())
+		got, skips, _ := r.run(t)
+		require.NotEmpty(t, skips)
+		require.ElementsMatch(t, skipped, skips)
+		require.Equal(t, want, got)
+	}
 }
 
 // A file that changes between epochs does not fit its side index: it is decoded from the beginning.
