@@ -53,6 +53,7 @@ var rooms = []room{
 	{"shard", nil},
 	{"cuda", []string{"graph", "graph/item", "graph/registry"}},
 	{"cuda/driver", []string{"cuda", "cuda/internal/host", "github.com/ebitengine/purego"}},
+	{"cuda/gorgonia", []string{"cuda", "cuda/internal/host", "gorgonia.org/cu"}},
 	{"cuda/internal", nil},
 	{"cuda/devicetest", []string{"cuda", "graph", "graph/item", "github.com/stretchr/testify/"}},
 	{"cuda/devicetest/standin", []string{"cuda", "cuda/devicetest", "cuda/internal/host", "graph", "graph/item",

@@ -115,7 +115,7 @@ func TestProgramsStayLight(t *testing.T) {
 }
 
 // The runner starts where there is no driver, and with the tag nocuda it needs no loader either: an image of it alone
-// runs.
+// runs. With the tag gorgonia, which needs cgo, it starts as well: PENSTOCK_GORGONIA=1 builds that too, which takes a while.
 func TestTheRunnerStartsWithoutADriver(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the compiler")
@@ -123,33 +123,69 @@ func TestTheRunnerStartsWithoutADriver(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("looks into ELF files")
 	}
-	for _, tags := range []string{"", "nocuda"} {
-		t.Run("tags "+tags, func(t *testing.T) {
+	root, err := os.Getwd()
+	require.NoError(t, err)
+	for _, c := range []struct {
+		tags, first string
+		env         []string
+	}{
+		{"", "driver", []string{"CGO_ENABLED=0"}},
+		{"nocuda", "driver", []string{"CGO_ENABLED=0"}},
+		{"gorgonia", "gorgonia", []string{"CGO_ENABLED=1", "CGO_CFLAGS=-I" + filepath.Join(root, "cuda/gorgonia/include")}},
+	} {
+		t.Run("tags "+c.tags, func(t *testing.T) {
+			if c.tags == "gorgonia" && os.Getenv("PENSTOCK_GORGONIA") == "" {
+				t.Skip("PENSTOCK_GORGONIA is not set")
+			}
 			program := filepath.Join(t.TempDir(), "penstock")
-			cmd := exec.Command("go", "build", "-tags", tags, "-o", program, "./cmd/penstock")
-			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+			cmd := exec.Command("go", "build", "-tags", c.tags, "-o", program, "./cmd/penstock")
+			cmd.Env = append(os.Environ(), c.env...)
 			text, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", text)
-			f, err := elf.Open(program)
-			require.NoError(t, err)
-			defer f.Close()
-			libs, err := f.ImportedLibraries()
-			require.NoError(t, err)
-			assert.NotContains(t, libs, "libcuda.so.1")
-			if tags == "nocuda" {
-				assert.Empty(t, libs)
-				assert.Nil(t, f.Section(".interp"), "it needs a loader")
-			}
-			spec := filepath.Join(t.TempDir(), "x.yaml")
-			require.NoError(t, os.WriteFile(spec, []byte("pipeline: x\nstages:\n  - {id: read, range: {count: 10}}\n"+
-				"  - {id: batch, collate: {size: 5}}\n  - {id: copy, device_copy: {device: \"cuda:0\"}}\n  - {id: end, discard: {}}\n"), 0o644))
-			run := exec.Command(program, "run", spec)
-			run.Env = append(os.Environ(), "PENSTOCK_LIBCUDA=/nowhere/libcuda.so.1")
-			text, err = run.CombinedOutput()
-			require.Error(t, err)
-			assert.Contains(t, string(text), `device "cuda:0" cannot be opened: driver: no CUDA driver library`)
-			text, err = exec.Command(program, "doctor").CombinedOutput()
-			require.NoError(t, err, "%s", text)
+			needsNoDriver(t, program, c.tags == "nocuda")
+			startsWithoutADriver(t, program, c.first)
 		})
 	}
+}
+
+// needsNoDriver looks for what the system's loader would want.
+func needsNoDriver(t *testing.T, program string, static bool) {
+	t.Helper()
+	f, err := elf.Open(program)
+	require.NoError(t, err)
+	defer f.Close()
+	libs, err := f.ImportedLibraries()
+	require.NoError(t, err)
+	for _, lib := range libs {
+		assert.NotContains(t, lib, "cuda")
+		assert.NotContains(t, lib, "nvidia")
+	}
+	if static {
+		assert.Empty(t, libs)
+		assert.Nil(t, f.Section(".interp"), "it needs a loader")
+	}
+}
+
+func startsWithoutADriver(t *testing.T, program, backend string) {
+	t.Helper()
+	run := func(args ...string) (string, error) {
+		cmd := exec.Command(program, args...)
+		cmd.Env = append(os.Environ(), "PENSTOCK_LIBCUDA=/nowhere/libcuda.so.1")
+		text, err := cmd.CombinedOutput()
+		return string(text), err
+	}
+	spec := filepath.Join(t.TempDir(), "x.yaml")
+	require.NoError(t, os.WriteFile(spec, []byte("pipeline: x\nstages:\n  - {id: read, range: {count: 10}}\n"+
+		"  - {id: batch, collate: {size: 5}}\n  - {id: copy, device_copy: {device: \"cuda:0\"}}\n  - {id: end, discard: {}}\n"), 0o644))
+	text, err := run("run", spec)
+	require.Error(t, err)
+	assert.Contains(t, text, `device "cuda:0" cannot be opened: `+backend+": no CUDA driver library")
+	assert.Contains(t, text, "driver: no CUDA driver library")
+	text, err = run("doctor", "--device")
+	require.NoError(t, err, text)
+	assert.Contains(t, text, "no device could be opened: ")
+	text, err = run("doctor")
+	require.NoError(t, err, text)
+	text, err = run("run", "examples/quickstart/pipeline.yaml")
+	require.NoError(t, err, text)
 }

@@ -283,6 +283,9 @@ func (p *copier) recycle(f *flight) {
 // land waits for a copy, gives the host memory back, and counts.
 func (f *flight) land() error {
 	err := f.end.Sync()
+	if err != nil { // the copy may still be reading the batch, unless the device is lost
+		_ = f.c.stream.Sync()
+	}
 	f.in.Release()
 	if err == nil {
 		var took time.Duration

@@ -229,7 +229,8 @@ func (l *lane) settle() error {
 			return err
 		}
 		l.steps = l.steps[1:]
-		if s.err = l.add(s); s.err != nil {
+		if s.err = l.add(s); s.err != nil { // the device was lost in between
+			l.lose(s)
 			return s.err
 		}
 		s.over = true

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/penstock-go/penstock/cuda/driver"
 	"github.com/penstock-go/penstock/graph"
 )
 
@@ -26,7 +25,7 @@ func (a *app) doctor(args []string) int {
 	case *device && (len(rest) > 0 || len(f.given()) > 1):
 		return a.usage("doctor", "--device stands alone: it looks at the machine and at no spec")
 	case *device:
-		fmt.Fprint(a.out, deviceExamination(driver.Backend{}, graph.Host(""), "/sys/bus/pci/devices"))
+		fmt.Fprint(a.out, deviceExamination(firstOf(backends()), graph.Host(""), "/sys/bus/pci/devices"))
 		return exitDone
 	case len(rest) > 1:
 		return a.usage("doctor", fmt.Sprintf("wanted one spec, or none, got %d", len(rest)))

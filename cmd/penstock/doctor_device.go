@@ -36,7 +36,7 @@ func deviceExamination(b cuda.Backend, m graph.Machine, bus string) string {
 			break
 		}
 		if found++; n == 0 {
-			line("library", "works", d.Info().Driver)
+			line("library", "works", d.Info().Driver+", by "+d.Info().Backend)
 			fmt.Fprintln(t, "devices")
 		}
 		describeDevice(line, n, d.Info(), bus)
@@ -96,5 +96,5 @@ func deviceAdvice(err error) string {
 	default:
 		way = "E" + way[1:]
 	}
-	return fmt.Sprintf("no device could be opened: %v. %s", err, way)
+	return fmt.Sprintf("no device could be opened: %s. %s", strings.ReplaceAll(err.Error(), "\n", "; "), way)
 }

@@ -45,7 +45,7 @@ func TestDoctorLooksAtDevices(t *testing.T) {
 	m.Driver = "580.1"
 	assert.Equal(t, `driver
   of the system  580.1
-  library        works  CUDA 13.0
+  library        works  CUDA 13.0, by driver
 devices
   cuda:0  a device                        80 GiB of memory
           0000:3B:00.0, near NUMA node 1  2.5 GT/s PCIe x16 now, 32.0 GT/s PCIe x16 at most

@@ -1,6 +1,7 @@
 package devicetest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
@@ -122,12 +123,12 @@ func same(t *testing.T, d cuda.Device) {
 	pattern(k.host, 1)
 	require.NoError(t, k.s.CopyIn(k.at, k.host))
 	require.NoError(t, k.s.Sync())
-	require.Equal(t, k.host, k.back(t, n))
+	require.True(t, bytes.Equal(k.host, k.back(t, n)))
 	part := k.host[256:512]
 	require.NoError(t, k.s.CopyIn(k.at+1024, part))
 	got := k.back(t, n)
-	require.Equal(t, part, got[1024:1280])
-	require.Equal(t, k.host[:1024], got[:1024])
+	require.True(t, bytes.Equal(part, got[1024:1280]))
+	require.True(t, bytes.Equal(k.host[:1024], got[:1024]))
 	k.close(t)
 }
 
@@ -135,6 +136,7 @@ func asynchronous(t *testing.T, d cuda.Device) {
 	const n = 4 << 20
 	k := newKit(t, d, n)
 	e := k.event(t)
+	require.NoError(t, k.s.Spin(100*time.Millisecond)) // so that the copy cannot be over
 	require.NoError(t, k.s.CopyIn(k.at, k.host))
 	require.NoError(t, k.s.Record(e))
 	done, err := e.Done()
@@ -157,7 +159,7 @@ func pageable(t *testing.T, d cuda.Device) {
 		want := append([]byte(nil), src...)
 		require.NoError(t, k.s.CopyIn(k.at, src))
 		clear(src)
-		require.Equal(t, want, k.back(t, n))
+		require.True(t, bytes.Equal(want, k.back(t, n)))
 	}
 	k.close(t)
 }
@@ -179,7 +181,7 @@ func ordered(t *testing.T, d cuda.Device) {
 		require.NoError(t, other.Wait(e))
 		require.NoError(t, other.CopyOut(out, k.at))
 		require.NoError(t, other.Sync())
-		require.Equal(t, k.host, out)
+		require.True(t, bytes.Equal(k.host, out))
 	}
 	require.NoError(t, other.Close())
 	require.NoError(t, e.Close())
@@ -296,29 +298,31 @@ func threads(t *testing.T, d cuda.Device) {
 
 // early shows that the suite can see what it looks for: a source that changes while its copy is under way.
 func (c Case) early(t *testing.T) {
-	const n = 4 << 20
+	const n = 1 << 20
 	d := c.Open(t)
 	k := newKit(t, d, n)
 	e := k.event(t)
-	for _, wait := range []bool{true, false} {
+	sent := func(wait bool, spin time.Duration) bool {
 		pattern(k.host, 1)
 		want := append([]byte(nil), k.host...)
+		require.NoError(t, k.s.Spin(spin))
 		require.NoError(t, k.s.CopyIn(k.at, k.host))
 		require.NoError(t, k.s.Record(e))
 		if wait {
 			require.NoError(t, e.Sync())
-		} else if raceEnabled {
-			break // the race detector finds the planted bug itself
 		}
 		clear(k.host)
-		got := k.back(t, n)
-		if wait {
-			require.Equal(t, want, got)
-			require.Zero(t, c.Races())
-		} else {
-			require.NotEqual(t, want, got)
-			require.Positive(t, c.Races())
+		return bytes.Equal(want, k.back(t, n))
+	}
+	require.True(t, sent(true, 0))
+	require.Zero(t, c.Races())
+	if !raceEnabled { // the race detector finds the planted bug itself
+		spin := time.Millisecond
+		for sent(false, spin) { // this thread was held up for longer than that
+			spin *= 4
+			require.Less(t, spin, 10*time.Second, "a source that changed was not seen")
 		}
+		require.Positive(t, c.Races())
 	}
 	require.NoError(t, e.Close())
 	k.close(t)

@@ -168,7 +168,7 @@ static void carry_out(Stream *s, Op *o) {
     memcpy(o->to, o->from, o->n);
   }
   pthread_mutex_lock(&mu);
-  counts[RACES] += race;
+  counts[RACES] += race && !lost;  // after that the host takes back what it lent
   counts[KERNELS] += o->kind == KERNEL;
   if (o->code) lost = o->code;
 }

@@ -1,0 +1,5 @@
+//go:build gorgonia && cgo && linux && (amd64 || arm64)
+
+package gorgonia_test
+
+const built = true
