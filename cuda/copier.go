@@ -20,6 +20,7 @@ type copier struct {
 	depth  int
 	back   chan struct{}   // a slot came back
 	flying chan *flight    // copies that were ordered, for the reaper
+	gauge  gauge
 	lanes  [2]atomic.Value // of type *lane: the device's own stream for its consumer, and the last one of another's
 
 	gate sync.Mutex // held while a lane is made
@@ -306,6 +307,7 @@ func (p *copier) reap() {
 			if err := f.land(); err != nil {
 				p.env.Fail(err)
 			}
+			p.gauge.look(p.link.dev)
 		case <-p.ctx.Done():
 			return
 		}
@@ -374,7 +376,7 @@ func (p *copier) stats() graph.DeviceStats {
 	if l.pool != nil {
 		s.PinnedBytes, s.PoolStall = l.pool.peak(), time.Duration(l.pool.stall.Load())
 	}
-	s.Unknown = true
+	s.Use, s.Unknown = p.gauge.read(), true
 	for i := range p.lanes {
 		if l, ok := p.lanes[i].Load().(*lane); ok {
 			s.Unknown = false

@@ -229,6 +229,17 @@ type DeviceStats struct {
 	Busy, Idle   time.Duration // of the consumer's stream, in them and between them, the first left out
 	SteadyIdle   time.Duration // of it, without the changes of epochs
 	Unknown      bool          // the consumer did not say when it uses batches: no times of use
+	Use          *DeviceUse    // what the device tells of its use by all processes; nil: it was not asked
+}
+
+// DeviceUse is what a device has told of its use by all processes, asked now and then while copies ended.
+type DeviceUse struct {
+	Asked, Told                         int64    // how often it was asked, and told Busy
+	Busy                                *float64 // share of the time in which a kernel ran, on average of what it told
+	Memory, MemoryUsed                  int64    // bytes, and the most of them that were in use
+	LinkGeneration, LinkWidth           int      // of PCIe, the best that was seen: idle devices slow it down; 0: not known
+	LinkGenerationLimit, LinkWidthLimit int
+	Missing                             string // why it tells nothing
 }
 
 // CacheStats are the numbers of one cache. Hits are places whose items it had, Misses those that had to be made. HitShare

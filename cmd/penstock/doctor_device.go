@@ -40,6 +40,7 @@ func deviceExamination(b cuda.Backend, m graph.Machine, bus string) string {
 			fmt.Fprintln(t, "devices")
 		}
 		describeDevice(line, n, d.Info(), bus)
+		describeUse(line, d)
 		if err := d.Close(); err != nil {
 			line("", "", "closing it failed: "+err.Error())
 		}
@@ -65,6 +66,28 @@ func describeDevice(line func(name, value, note string), n int, i cuda.Info, bus
 		place += fmt.Sprintf(", near NUMA node %d", i.Node)
 	}
 	line("", place, linkText(filepath.Join(bus, strings.ToLower(i.PCI))))
+}
+
+// describeUse is what a device tells of its use by all processes.
+func describeUse(line func(name, value, note string), d cuda.Device) {
+	m, ok := d.(cuda.Monitor)
+	if !ok {
+		return
+	}
+	u, err := m.Use()
+	if err != nil {
+		line("", "its use is not known", err.Error())
+		return
+	}
+	busy := "share of time in kernels not known"
+	if u.Busy != nil {
+		busy = fmt.Sprintf("in kernels %.0f %% of the time", 100**u.Busy)
+	}
+	link := ""
+	if u.LinkWidth > 0 {
+		link = fmt.Sprintf(", PCIe %d x%d now, %d x%d at most", u.LinkGeneration, u.LinkWidth, u.LinkGenerationLimit, u.LinkWidthLimit)
+	}
+	line("", busy, fmt.Sprintf("%s of %s of memory in use%s", bytesText(u.MemoryUsed), bytesText(u.Memory), link))
 }
 
 // linkText is what the system says of the link to a device: "16.0 GT/s PCIe x16 now, 32.0 GT/s PCIe x16 at most". Idle

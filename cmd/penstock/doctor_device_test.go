@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,14 +15,24 @@ import (
 
 // some is a back end with a number of emulated devices that say they are others.
 type some struct {
-	n   int
-	err error
+	n     int
+	err   error
+	lacks error // why its devices do not tell their use
 }
 
-type said struct{ cuda.Device }
+type said struct {
+	cuda.Device
+	lacks error
+}
 
 func (said) Info() cuda.Info {
 	return cuda.Info{Backend: "driver", Name: "a device", PCI: "0000:3B:00.0", Driver: "CUDA 13.0", Memory: 80 << 30, Node: 1}
+}
+
+// Use is what it tells.
+func (d said) Use() (cuda.Use, error) {
+	busy := 0.25
+	return cuda.Use{Busy: &busy, MemoryUsed: 3 << 30, Memory: 80 << 30, LinkGeneration: 1, LinkWidth: 16, LinkGenerationLimit: 5, LinkWidthLimit: 16}, d.lacks
 }
 
 func (some) Name() string { return "driver" }
@@ -31,7 +42,7 @@ func (s some) Open(n int) (cuda.Device, error) {
 		return nil, s.err
 	}
 	d, err := cuda.NewEmulated(cuda.Emulation{})
-	return said{d}, err
+	return said{d, s.lacks}, err
 }
 
 func TestDoctorLooksAtDevices(t *testing.T) {
@@ -49,11 +60,17 @@ func TestDoctorLooksAtDevices(t *testing.T) {
 devices
   cuda:0  a device                        80 GiB of memory
           0000:3B:00.0, near NUMA node 1  2.5 GT/s PCIe x16 now, 32.0 GT/s PCIe x16 at most
+          in kernels 25 % of the time     3072 MiB of 80 GiB of memory in use, PCIe 1 x16 now, 5 x16 at most
 page-locked memory
   at most  8192 MiB  by pin; for more: raise pin.limit
 advice
   none: a spec may name the devices above
 `, deviceExamination(some{n: 1, err: cuda.ErrNoDevice}, m, bus))
+}
+
+func TestDoctorSaysWhyTheUseOfADeviceIsNotKnown(t *testing.T) {
+	text := deviceExamination(some{n: 1, err: cuda.ErrNoDevice, lacks: errors.New("no NVML: not found")}, good, t.TempDir())
+	assert.Regexp(t, `its use is not known +no NVML: not found\n`, text)
 }
 
 func TestDoctorSaysHowToMendWhatKeepsDevicesAway(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/penstock-go/penstock/cuda"
 	"github.com/penstock-go/penstock/cuda/internal/host"
+	"github.com/penstock-go/penstock/cuda/internal/nvml"
 )
 
 // device is an open device.
@@ -23,6 +24,7 @@ type device struct {
 	low, high int32 // priorities of streams: the least and the most urgent
 
 	memory host.Memory
+	watch  nvml.Watch
 	mu     sync.Mutex
 	spin   uintptr // the kernel of Spin; 0 before the first
 	close  sync.Once
@@ -77,6 +79,7 @@ func (d *device) look() {
 		node = int32(host.NodeOf(host.Bus, d.info.PCI))
 	}
 	d.info.Node, d.memory.Node = int(node), int(node)
+	d.watch.Place = d.info.PCI
 }
 
 // do calls the library with the device's context current on the thread. It is the only way there.
@@ -93,6 +96,9 @@ func (d *device) do(c call, args ...uintptr) error {
 }
 
 func (d *device) Info() cuda.Info { return d.info }
+
+// Use asks NVIDIA's management library, where there is one.
+func (d *device) Use() (cuda.Use, error) { return d.watch.Use() }
 
 func (d *device) Alloc(n int) (cuda.Ptr, error) {
 	var p uintptr
@@ -116,6 +122,7 @@ func (d *device) Unlock(b []byte) error { return d.do(cuMemHostUnregister, host.
 // Close gives the context up. Others in the process may go on using it.
 func (d *device) Close() (err error) {
 	d.close.Do(func() {
+		d.watch.Close()
 		err = d.check(cuDevicePrimaryCtxRelease, d.raw(cuDevicePrimaryCtxRelease, uintptr(d.number)))
 	})
 	return err

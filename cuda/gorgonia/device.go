@@ -11,6 +11,7 @@ import (
 
 	"github.com/penstock-go/penstock/cuda"
 	"github.com/penstock-go/penstock/cuda/internal/host"
+	"github.com/penstock-go/penstock/cuda/internal/nvml"
 )
 
 // device is an open device.
@@ -21,6 +22,7 @@ type device struct {
 	low, high int // priorities of streams: the least and the most urgent
 
 	memory host.Memory
+	watch  nvml.Watch
 	mu     sync.Mutex
 	spin   cu.Function // the kernel of Spin
 	ready  bool        // it is loaded
@@ -76,6 +78,7 @@ func (d *device) look() {
 		node = host.NodeOf(host.Bus, d.info.PCI)
 	}
 	d.info.Node, d.memory.Node = node, node
+	d.watch.Place = d.info.PCI
 }
 
 // do calls with the device's context current on the thread. It is the only way there.
@@ -97,6 +100,9 @@ func (d *device) end(op string, call func() error) error {
 }
 
 func (d *device) Info() cuda.Info { return d.info }
+
+// Use asks NVIDIA's management library, where there is one.
+func (d *device) Use() (cuda.Use, error) { return d.watch.Use() }
 
 func (d *device) Alloc(n int) (p cuda.Ptr, err error) {
 	err = d.do("cuMemAlloc_v2", func() error {
@@ -126,6 +132,7 @@ func (d *device) Unlock(b []byte) error {
 // Close gives the context up. Others in the process may go on using it.
 func (d *device) Close() (err error) {
 	d.close.Do(func() {
+		d.watch.Close()
 		err = wrap("cuDevicePrimaryCtxRelease_v2", d.dev.ReleasePrimaryCtx())
 		leave()
 	})

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/penstock-go/penstock/graph"
 )
@@ -21,6 +22,37 @@ type deviceDoc struct {
 	Bytes       int64    `json:"bytes"`
 	Depth       int      `json:"depth"`
 	PinnedBytes int64    `json:"pinned_bytes"`
+	PinSaves    *float64 `json:"pin_saves_at_most_seconds"`
+	Use         *useDoc  `json:"use"`
+}
+
+type useDoc struct {
+	Asked               int64    `json:"asked"`
+	Busy                *float64 `json:"busy_share"`
+	MemoryUsed          *int64   `json:"memory_used_bytes"`
+	Memory              *int64   `json:"memory_bytes"`
+	LinkGeneration      *int     `json:"link_generation"`
+	LinkWidth           *int     `json:"link_width"`
+	LinkGenerationLimit *int     `json:"link_generation_limit"`
+	LinkWidthLimit      *int     `json:"link_width_limit"`
+	Missing             *string  `json:"missing"`
+}
+
+// known is nil for 0, which stands for what is not known.
+func known[T int | int64](n T) *T {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+func useOf(u *graph.DeviceUse) *useDoc {
+	if u == nil {
+		return nil
+	}
+	return &useDoc{Asked: u.Asked, Busy: u.Busy, MemoryUsed: known(u.MemoryUsed), Memory: known(u.Memory), Missing: text(u.Missing),
+		LinkGeneration: known(u.LinkGeneration), LinkWidth: known(u.LinkWidth),
+		LinkGenerationLimit: known(u.LinkGenerationLimit), LinkWidthLimit: known(u.LinkWidthLimit)}
 }
 
 func devicesOf(s *graph.Snapshot) []deviceDoc {
@@ -29,7 +61,10 @@ func devicesOf(s *graph.Snapshot) []deviceDoc {
 		x := deviceDoc{Name: d.Name, Stage: text(d.Stage), Rate: ratio(float64(d.Bytes), d.CopyTime.Seconds()),
 			BusyShare: ratio(d.CopyTime.Seconds(), s.Totals.Elapsed.Seconds()), Copied: d.CopiedBytes,
 			Staged: d.StagedCopies, PoolStall: d.PoolStall.Seconds(), Copies: d.Copies, Bytes: d.Bytes, Depth: d.Depth,
-			PinnedBytes: d.PinnedBytes}
+			PinnedBytes: d.PinnedBytes, Use: useOf(d.Use)}
+		if saves, _, ok := pinSaves(&d); ok {
+			x.PinSaves = some(saves.Seconds())
+		}
 		if d.Steps > 0 {
 			x.Idle, x.Busy = some(d.Idle.Seconds()), some(d.Busy.Seconds())
 		}
@@ -47,6 +82,47 @@ func (c *cleaner) device(d *graph.DeviceStats) {
 	c.time(&d.Busy, at+".busy")
 	c.time(&d.Idle, at+".idle")
 	c.time(&d.SteadyIdle, at+".steady_idle")
+	if d.Use == nil {
+		return
+	}
+	u := *d.Use
+	c.counts(at+".use", &u.Asked, &u.Told, &u.Memory, &u.MemoryUsed)
+	c.settings(at+".use", &u.LinkGeneration, &u.LinkWidth, &u.LinkGenerationLimit, &u.LinkWidthLimit)
+	c.share(at+".use.busy", &u.Busy)
+	d.Use = &u
+}
+
+// pinSaves is the most that page-locked memory can save of what the device waits for a batch, and that wait. Copies from
+// other memory run while the host is held, from page-locked memory they run beside everything: so at most all of a copy is
+// saved, and no more than what is waited. ok is false where all batches are page-locked, or the device's wait is not known.
+func pinSaves(d *graph.DeviceStats) (saves, wait time.Duration, ok bool) {
+	if d.StagedCopies <= 0 || d.Copies <= 0 || d.Steps < 2 {
+		return 0, 0, false
+	}
+	wait = d.Idle / time.Duration(d.Steps-1)
+	saves = time.Duration(float64(d.CopyTime) / float64(d.Copies) * min(1, float64(d.StagedCopies)/float64(d.Copies)))
+	return min(saves, wait), wait, true
+}
+
+// useText is what a device told of its use.
+func useText(u *graph.DeviceUse) (parts []string) {
+	if u.Missing != "" {
+		return []string{"its use is not known (" + plain(u.Missing) + ")"}
+	}
+	if u.Busy != nil {
+		parts = append(parts, "a kernel of any process ran "+percent(*u.Busy)+" of the time (asked "+plural(u.Told, "time")+")")
+	}
+	if u.Memory > 0 {
+		parts = append(parts, size(u.MemoryUsed)+" of its "+size(u.Memory)+" of memory in use")
+	}
+	if u.LinkWidth > 0 {
+		link := fmt.Sprintf("link PCIe %d x%d", u.LinkGeneration, u.LinkWidth)
+		if u.LinkGeneration < u.LinkGenerationLimit || u.LinkWidth < u.LinkWidthLimit {
+			link += fmt.Sprintf(" of at most %d x%d", u.LinkGenerationLimit, u.LinkWidthLimit)
+		}
+		parts = append(parts, link)
+	}
+	return parts
 }
 
 // devices says what was copied to each device, how fast, and what the device did meanwhile.
@@ -72,11 +148,17 @@ func (j *judge) devices() string {
 		if d.StagedCopies > 0 {
 			parts = append(parts, plural(d.StagedCopies, "batch")+" not page-locked, so the copies held the host up")
 		}
+		if saves, wait, ok := pinSaves(&d); ok {
+			parts = append(parts, fmt.Sprintf("pinning can save at most %s of the %s that the device waits for a batch", duration(saves), duration(wait)))
+		}
 		if d.PoolStall > 0 {
 			parts = append(parts, "batches waited "+duration(d.PoolStall)+" for page-locked memory")
 		}
 		if d.Unknown && d.Copies > 0 {
 			parts = append(parts, "the consumer did not say when it used them")
+		}
+		if d.Use != nil {
+			parts = append(parts, useText(d.Use)...)
 		}
 		out += wrap("Device "+plain(d.Name)+": "+strings.Join(parts, "; ")+".", "", "  ", width)
 	}

@@ -31,21 +31,28 @@ type Counters struct {
 	DeviceBytes, LockedBytes, Streams, Events, Contexts, Staged, Async, Races, NoContext, Kernels, Calls uint64
 }
 
-// Build makes the library in a folder, with the machine's C compiler. Where there is none its path is "".
+// Build makes the libraries in a folder, with the machine's C compiler: that of the driver, whose path it gives, and
+// beside it libnvidia-ml.so.1. Where there is no compiler the path is "".
 func Build(dir string) (path string, err error) {
 	cc, err := exec.LookPath("cc")
 	if err != nil {
 		return "", nil
 	}
 	_, file, _, _ := runtime.Caller(0)
-	path = filepath.Join(dir, "libcuda.so.1")
-	text, err := exec.Command(cc, "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-o", path,
-		filepath.Join(filepath.Dir(file), "testdata", "libcuda.c"), "-lpthread").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, text)
+	for source, name := range map[string]string{"libcuda.c": driverName, "libnvidia-ml.c": managementName} {
+		text, err := exec.Command(cc, "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-o", filepath.Join(dir, name),
+			filepath.Join(filepath.Dir(file), "testdata", source), "-lpthread").CombinedOutput()
+		if err != nil {
+			return "", fmt.Errorf("%w: %s", err, text)
+		}
 	}
-	return path, nil
+	return filepath.Join(dir, driverName), nil
 }
+
+const (
+	driverName     = "libcuda.so.1"
+	managementName = "libnvidia-ml.so.1"
+)
 
 // Main builds the stand-in, runs the tests of a package, and gives what the program is to end with. path is set to the
 // stand-in for the driver's library before any test begins.
@@ -78,7 +85,19 @@ func New(t testing.TB, path string) *Library {
 	s.mend()
 	s.Set("late", 0)
 	t.Setenv(host.LibraryVariable, path)
+	t.Setenv("PENSTOCK_LIBNVML", filepath.Join(filepath.Dir(path), managementName))
 	return s
+}
+
+// Manage sets what the library of management says: percent of the time in kernels, bytes of memory in use, generation and
+// width of the link. What is below 0 it does not know. It gives how often the library is in use.
+func (s *Library) Manage(t testing.TB, busy, used, generation, width int64) (users int32) {
+	t.Helper()
+	h, err := purego.Dlopen(filepath.Join(filepath.Dir(s.Path), managementName), purego.RTLD_NOW)
+	require.NoError(t, err)
+	var set func(busy, used, generation, width int64) int32
+	purego.RegisterLibFunc(&set, h, "standin_nvml")
+	return set(busy, used, generation, width)
 }
 
 // Read reads the counters.

@@ -28,6 +28,7 @@ func Run(t *testing.T, path string, b cuda.Backend) {
 	t.Run("the device says what it is", k.says)
 	t.Run("without a library or a device there is an error that says so", k.without)
 	t.Run("a library that is no driver is refused", k.strange)
+	t.Run("the device says how it is used", k.used)
 	t.Run("a lost device ends the run with one error and no thread left", k.lost)
 	t.Run("a call that fails is an error and leaves nothing", k.fails)
 }
@@ -84,6 +85,38 @@ func (k kit) says(t *testing.T) {
 	assert.Equal(t, cuda.Info{Backend: k.backend.Name(), Name: "stand-in 0", PCI: "0000:01:00.0", Driver: "CUDA 13.0", Memory: 1 << 30, Node: d.Info().Node}, d.Info())
 	require.NoError(t, d.Close())
 	require.NoError(t, d.Close(), "twice is once")
+}
+
+func (k kit) used(t *testing.T) {
+	s := New(t, k.path)
+	d, err := cuda.Open(cuda.Auto, k.backend)
+	require.NoError(t, err)
+	m := d.(cuda.Monitor)
+	s.Manage(t, 37, 5<<30, 4, 16)
+	u, err := m.Use()
+	require.NoError(t, err)
+	require.NotNil(t, u.Busy)
+	assert.InDelta(t, 0.37, *u.Busy, 1e-9)
+	u.Busy = nil
+	assert.Equal(t, cuda.Use{MemoryUsed: 5 << 30, Memory: 8 << 30, LinkGeneration: 4, LinkWidth: 16, LinkGenerationLimit: 5, LinkWidthLimit: 16}, u)
+	s.Manage(t, -1, 5<<30, -1, -1)
+	u, err = m.Use()
+	require.NoError(t, err)
+	assert.Equal(t, cuda.Use{MemoryUsed: 5 << 30, Memory: 8 << 30}, u, "what it does not know is left out")
+	s.Manage(t, -1, -1, -1, -1)
+	_, err = m.Use()
+	require.ErrorContains(t, err, "nvmlDeviceGetUtilizationRates: Not Supported (3)")
+	require.NoError(t, d.Close())
+	assert.Zero(t, s.Manage(t, 37, 5<<30, 4, 16), "the library is given up")
+	_, err = m.Use()
+	require.Error(t, err)
+
+	t.Setenv("PENSTOCK_LIBNVML", "/nowhere/libnvidia-ml.so.1")
+	d, err = cuda.Open(cuda.Auto, k.backend)
+	require.NoError(t, err, "it is not needed")
+	_, err = d.(cuda.Monitor).Use()
+	require.ErrorContains(t, err, "no NVML: /nowhere/libnvidia-ml.so.1")
+	require.NoError(t, d.Close())
 }
 
 func (k kit) without(t *testing.T) {

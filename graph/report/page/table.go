@@ -207,12 +207,18 @@ func (p *page) anyTable(id, caption string) table {
 	var keys []string
 	for _, row := range p.r.at(id).list() {
 		m, _ := row.v.(map[string]any)
-		for k := range m {
-			if !slices.Contains(keys, k) {
+		for k, v := range m {
+			inner, _ := v.(map[string]any)
+			for i := range inner { // a column for each of its keys
+				keys = append(keys, k+"."+i)
+			}
+			if inner == nil {
 				keys = append(keys, k)
 			}
 		}
 	}
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
 	slices.SortFunc(keys, func(a, b string) int {
 		if first := func(s string) bool { return s == "id" || s == "name" }; first(a) != first(b) {
 			if first(a) {
@@ -223,7 +229,7 @@ func (p *page) anyTable(id, caption string) table {
 		return strings.Compare(a, b)
 	})
 	for _, k := range keys {
-		t.Heads = append(t.Heads, column{Text: strings.ReplaceAll(k, "_", " ")})
+		t.Heads = append(t.Heads, column{Text: strings.NewReplacer("_", " ", ".", " ").Replace(k)})
 	}
 	for _, row := range p.r.at(id).list() {
 		cells := make([]cell, len(keys))
