@@ -18,8 +18,8 @@ type copier struct {
 	link   *link
 	stream Stream
 	depth  int
-	back   chan struct{}   // a slot came back
-	flying chan *flight    // copies that were ordered, for the reaper
+	back   chan struct{} // a slot came back
+	flying chan *flight  // copies that were ordered, for the reaper
 	gauge  gauge
 	lanes  [2]atomic.Value // of type *lane: the device's own stream for its consumer, and the last one of another's
 

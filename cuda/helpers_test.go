@@ -110,6 +110,7 @@ type pipe struct {
 	load    time.Duration
 	depth   int
 	noPin   bool
+	off     bool // pin is
 	limit   int64
 	batches batches
 	opts    []graph.PipelineOption
@@ -124,7 +125,7 @@ func (c pipe) build() (*graph.Pipeline, *graph.Out[*item.Batch]) {
 	port := graph.Via(graph.From(p, "load", graph.Source[int](numbers{c.n * int64(b.rows), c.load}), graph.Workers(1)),
 		"collate", graph.Stage[int, *item.Batch](b), graph.Workers(1))
 	if !c.noPin {
-		port = graph.Via(port, "pin", cuda.Pin{Limit: c.limit})
+		port = graph.Via(port, "pin", cuda.Pin{Limit: c.limit, Off: c.off})
 	}
 	copies := cuda.DeviceCopy{Device: "cuda:0", Depth: c.depth, Backends: []cuda.Backend{opens{dev: c.dev}}}
 	if c.name != "" {

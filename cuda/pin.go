@@ -3,6 +3,7 @@ package cuda
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"unsafe"
 
@@ -19,14 +20,19 @@ import (
 // and locked once, in the background, while the first batches are being filled.
 //
 // Limit bounds the page-locked memory, which the system can neither move nor reclaim. By default it is a quarter of the
-// container's memory limit, or of the machine's memory, and at most 8 GiB; never more than is available.
+// container's memory limit, or of the machine's memory, and at most 8 GiB; never more than is available. All of it counts
+// as the pipeline's memory budget.
+//
+// Off hands batches on as they are, not page-locked: for a run to compare with. See docs/pinning-and-copies.md.
 type Pin struct {
 	Limit int64
+	Off   bool
 }
 
 // Bind names the fields.
 func (p *Pin) Bind(f *registry.Fields) {
 	f.Size(&p.Limit, "limit", 0, "most bytes of page-locked memory; default: a quarter of the container's memory, at most 8GiB", registry.Min(0))
+	f.Bool(&p.Off, "off", "hand batches on as they are, not page-locked: for a run to compare with")
 }
 
 // Check refuses settings that are out of range.
@@ -56,11 +62,13 @@ func nextCopy(below []any) (DeviceCopy, bool) {
 }
 
 // Schema is that of the input, in page-locked memory.
-func (Pin) Schema(in item.Schema) (item.Schema, error) {
+func (p Pin) Schema(in item.Schema) (item.Schema, error) {
 	if !in.Batch && !in.Open {
 		return in, errors.New("wanted batches, found samples; put collate before it")
 	}
-	in.Place = item.Pinned
+	if !p.Off {
+		in.Place = item.Pinned
+	}
 	return in, nil
 }
 
@@ -69,6 +77,8 @@ func (p Pin) Open(ctx context.Context, env *graph.Env) (graph.Transform[*item.Ba
 	c, ok := nextCopy(env.Below())
 	if !ok { // the upper part of a pipeline, looked at alone
 		env.Warn("the device_copy below is left out here, so nothing is page-locked and batches pass as they are")
+	}
+	if !ok || p.Off {
 		return graph.Transform[*item.Batch, *item.Batch]{Map: func(_ *graph.Call, in *item.Batch) (*item.Batch, error) { return in, nil }}, nil
 	}
 	return p.open(ctx, env, c)
@@ -82,7 +92,7 @@ func (p Pin) open(ctx context.Context, env *graph.Env, c DeviceCopy) (graph.Tran
 	limit, knob := PinLimit(p.Limit, graph.Host(""))
 	l.pool = newPool(l.dev, limit, knob, env.Degraded)
 	env.Go(func() { l.pool.lock(ctx) })
-	n := &pinner{link: l, pool: l.pool, back: make(chan struct{}, 1), most: ownSlabs}
+	n := &pinner{env: env, link: l, pool: l.pool, back: make(chan struct{}, 1), most: ownSlabs}
 	return graph.Transform[*item.Batch, *item.Batch]{Map: n.pin, Slabs: l.pool, Keep: n.keep, Close: l.pool.close}, nil
 }
 
@@ -91,6 +101,7 @@ const ownSlabs = 3
 
 // pinner is a running pin.
 type pinner struct {
+	env  *graph.Env
 	link *link
 	pool *pool
 	back chan struct{} // a copy came back
@@ -140,7 +151,13 @@ func (p *pinner) take(c *graph.Call, n int) (out *item.Batch, err error) {
 		return nil, err
 	}
 	if len(out.Slab) < n {
-		mem, err := p.pool.Slab(n)
+		var mem []byte
+		if !p.env.Reserve(int64(n)) {
+			err = fmt.Errorf("the memory budget leaves no room for a page-locked copy of a batch of %s: raise budget.memory, make the batch "+
+				"smaller, or put pin where the stage that makes the batches can fill its memory", graph.SizeText(int64(n)))
+		} else {
+			mem, err = p.pool.Slab(n)
+		}
 		if err == nil {
 			err = p.pool.find(mem).wait(c.Context())
 		}

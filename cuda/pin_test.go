@@ -220,3 +220,38 @@ func TestTheHostDoesNotWaitForACopyFromPinnedMemory(t *testing.T) {
 		require.NoError(t, run.Wait())
 	})
 }
+
+func TestPinThatIsOffHandsBatchesOnAsTheyAre(t *testing.T) {
+	for _, off := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			dev := emulated(t, 512, nil)
+			s := pipe{dev: dev, n: 50, bytes: 512, load: ms, depth: 2, off: off}.steps(t, 10*ms)
+			d := s.Devices[0]
+			assert.Equal(t, map[bool]int64{true: 50, false: 0}[off], d.StagedCopies)
+			assert.Zero(t, d.CopiedBytes)
+			assert.Equal(t, off, d.PinnedBytes == 0)
+			nothingIsLeft(t, dev)
+		})
+	}
+}
+
+// What pin copies into is of the memory budget too.
+func TestPageLockedCopiesCountForTheBudget(t *testing.T) {
+	for limit, fits := range map[int64]bool{60_000: false, 10 << 20: true} {
+		synctest.Test(t, func(t *testing.T) {
+			dev := emulated(t, 10_000, nil)
+			p, out := pipe{dev: dev, n: 30, load: ms, depth: 2, batches: batches{rows: 1, bytes: 10_000, plain: true},
+				opts: []graph.PipelineOption{graph.WithBudget(graph.Budget{Memory: limit})}}.build()
+			run, err := p.Start(context.Background())
+			require.NoError(t, err)
+			for range out.All(run) {
+			}
+			if err = run.Wait(); fits {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, "the memory budget leaves no room for a page-locked copy of a batch of 10.0 KiB: raise budget.memory")
+			}
+			nothingIsLeft(t, dev)
+		})
+	}
+}

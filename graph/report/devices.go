@@ -62,7 +62,7 @@ func devicesOf(s *graph.Snapshot) []deviceDoc {
 			BusyShare: ratio(d.CopyTime.Seconds(), s.Totals.Elapsed.Seconds()), Copied: d.CopiedBytes,
 			Staged: d.StagedCopies, PoolStall: d.PoolStall.Seconds(), Copies: d.Copies, Bytes: d.Bytes, Depth: d.Depth,
 			PinnedBytes: d.PinnedBytes, Use: useOf(d.Use)}
-		if saves, _, ok := pinSaves(&d); ok {
+		if saves, _, ok := PinSaves(&d); ok {
 			x.PinSaves = some(saves.Seconds())
 		}
 		if d.Steps > 0 {
@@ -92,10 +92,10 @@ func (c *cleaner) device(d *graph.DeviceStats) {
 	d.Use = &u
 }
 
-// pinSaves is the most that page-locked memory can save of what the device waits for a batch, and that wait. Copies from
+// PinSaves is the most that page-locked memory can save of what the device waits for a batch, and that wait. Copies from
 // other memory run while the host is held, from page-locked memory they run beside everything: so at most all of a copy is
 // saved, and no more than what is waited. ok is false where all batches are page-locked, or the device's wait is not known.
-func pinSaves(d *graph.DeviceStats) (saves, wait time.Duration, ok bool) {
+func PinSaves(d *graph.DeviceStats) (saves, wait time.Duration, ok bool) {
 	if d.StagedCopies <= 0 || d.Copies <= 0 || d.Steps < 2 {
 		return 0, 0, false
 	}
@@ -148,7 +148,7 @@ func (j *judge) devices() string {
 		if d.StagedCopies > 0 {
 			parts = append(parts, plural(d.StagedCopies, "batch")+" not page-locked, so the copies held the host up")
 		}
-		if saves, wait, ok := pinSaves(&d); ok {
+		if saves, wait, ok := PinSaves(&d); ok {
 			parts = append(parts, fmt.Sprintf("pinning can save at most %s of the %s that the device waits for a batch", duration(saves), duration(wait)))
 		}
 		if d.PoolStall > 0 {

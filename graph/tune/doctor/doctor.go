@@ -96,6 +96,7 @@ func Examine(measure Measure, o Options) (*Examination, error) {
 	if !x.waiting() {
 		x.device()
 		x.edges()
+		x.pinned()
 		return &x.Examination, nil
 	}
 	x.phases()
@@ -104,6 +105,7 @@ func Examine(measure Measure, o Options) (*Examination, error) {
 	}
 	for len(x.Actions) < mostActions && x.now.v.Starved && x.treat() {
 	}
+	x.pinned()
 	return &x.Examination, nil
 }
 

@@ -32,7 +32,7 @@ func (x *exam) treat() bool {
 	x.step("which stage, and what does it do?", fmt.Sprintf("%s: %s", quote(st.ID), trade(x.now.s.Stages, st)),
 		fmt.Sprintf("it carries %s of the steady wait (%s); %s on average, %s at p99, with %s", share, v.Cause,
 			seconds(st.Service.Mean.Seconds()), seconds(st.Service.P99.Seconds()), plural(st.Workers, "worker")))
-	if x.cores(st) {
+	if x.copies(st) || x.cores(st) {
 		return false
 	}
 	c, ok := x.choose(st)
