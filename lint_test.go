@@ -54,6 +54,7 @@ var rooms = []room{
 	{"cuda", []string{"graph", "graph/item", "graph/registry"}},
 	{"cuda/driver", []string{"cuda", "cuda/internal/host", "cuda/internal/nvml", "github.com/ebitengine/purego"}},
 	{"cuda/gorgonia", []string{"cuda", "cuda/internal/host", "cuda/internal/nvml", "gorgonia.org/cu"}},
+	{"cuda/dlpack", []string{"graph/item", "github.com/ebitengine/purego"}},
 	{"cuda/internal", nil},
 	{"cuda/internal/nvml", []string{"cuda", "github.com/ebitengine/purego"}},
 	{"cuda/devicetest", []string{"cuda", "graph", "graph/item", "github.com/stretchr/testify/"}},
@@ -66,7 +67,7 @@ var rooms = []room{
 
 // What tests may import in addition. Those of the parts do not import other parts either: what takes several is tested
 // in examples and cmd.
-var forTests = []string{"github.com/stretchr/testify/", "graph", "graph/item", "graph/graphtest", "graph/report", "cuda/devicetest", "cuda/devicetest/standin"}
+var forTests = []string{"github.com/stretchr/testify/", "graph", "graph/item", "graph/graphtest", "graph/report", "cuda/devicetest", "cuda/devicetest/standin", "cuda/driver"}
 
 // Programs may do what a library must not: print, and start goroutines. Those in bench and the generators of code are
 // not part of what a user builds.
