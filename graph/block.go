@@ -75,7 +75,11 @@ func openBlock[T any](b *builder, s *stageRun, in *edge.Edge[T], d *Block) error
 			}
 		}
 	}
-	b.run.book.passages = append(b.run.book.passages, k)
+	if b.run.water == nil {
+		b.run.book.passages = append(b.run.book.passages, k)
+	} else {
+		e.Book = nil
+	}
 	b.launch(func() { e.Start(b.eng) })
 	if b.p.sync {
 		b.pulls[s.n.no] = e.Pull(b.eng, b.pulls[s.n.ins[0].no].(engine.Pull[T]))

@@ -13,7 +13,7 @@ import (
 
 // workerOf makes one worker's body, and what closes it. own, if not nil, makes functions that belong to one worker.
 func workerOf[A, B any](b *builder, s *stageRun, hin *hooks[A], hout *hooks[B], t Transform[A, B], own func(context.Context) (Transform[A, B], error)) (engine.Body[A, B], func() error, error) {
-	w := &body[A, B]{s: s, run: b.eng, call: b.newCall(s.n), hin: hin, hout: hout, skip: s.skipsAny(), owns: own != nil}
+	w := &body[A, B]{s: s, run: b.eng, call: b.newCall(s.n), hin: hin, hout: hout, skip: s.skipsAny(), owns: own != nil, water: b.run.water}
 	o := &s.n.opts
 	w.attempts, w.careful = max(1, o.attempts), s.skipsAny() || o.attempts > 1 || o.timeout > 0
 	renew := func() (Transform[A, B], error) { return t, nil }
@@ -93,6 +93,7 @@ type body[A, B any] struct {
 	emitFn   func(B)
 	emitted  int
 	put      int // of them, not delivered by the run that was resumed
+	water    *lowWater
 	seen     func(*edge.Tag, string) bool
 	tag      edge.Tag
 	out      *engine.Out[B]
@@ -216,7 +217,7 @@ func (w *body[A, B]) skipOne(c *edge.Cell[A], err error, out *engine.Out[B]) {
 	tag.Ext = edge.NewExt()
 	tag.Ext.Key, tag.Ext.Err = key, err
 	if c.Ext != nil {
-		tag.Ext.Child = c.Ext.Child
+		tag.Ext.Child, tag.Ext.Of = c.Ext.Child, c.Ext.Of
 	}
 	tag.Flags |= edge.Skipped | edge.NewMark
 	w.hin.dropQuietly(c)
@@ -247,11 +248,17 @@ func (w *body[A, B]) chooseOne(c *edge.Cell[A], out *engine.Out[B]) error {
 		out.Put(v, &c.Tag)
 		out.Done++
 	default:
-		out.Passed(&c.Tag)
-		c.End()
-		out.Filtered++
+		w.filtered(c, out)
 	}
 	return nil
+}
+
+// filtered ends an input that is left out.
+func (w *body[A, B]) filtered(c *edge.Cell[A], out *engine.Out[B]) {
+	out.Passed(&c.Tag)
+	w.water.done(&c.Tag)
+	c.End()
+	out.Filtered++
 }
 
 // emitting makes the emit function that the worker's flat-map gets, once.
@@ -270,6 +277,7 @@ func (w *body[A, B]) emitting(f func(*Call, A, func(B)) error) {
 			w.release(v)
 			return
 		}
+		w.water.more(&t)
 		w.out.Put(v, &t)
 		w.put++
 	}
@@ -279,7 +287,7 @@ func (w *body[A, B]) emitting(f func(*Call, A, func(B)) error) {
 func (w *body[A, B]) childExt() *edge.Ext {
 	x := edge.NewExt()
 	if p := w.tag.Ext; p != nil {
-		x.Child, x.Hold = p.Child, p.Hold
+		x.Child, x.Hold, x.Of = p.Child, p.Hold, p.Of
 		if x.Hold != nil {
 			x.Hold.Users.Add(1)
 		}
@@ -305,6 +313,7 @@ func (w *body[A, B]) emittedAll(c *edge.Cell[A], out *engine.Out[B]) error {
 	} else {
 		out.Done++
 	}
+	w.water.done(&c.Tag)
 	c.End()
 	return nil
 }

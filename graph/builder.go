@@ -46,7 +46,8 @@ type stageRun struct {
 	least    int // outputs of a group that stages below must be able to hold
 	more     func(slabs int)
 	slabs    func() int
-	slabbed  bool  // its outputs hold slabs
+	slabbed  bool // its outputs hold slabs
+	widen    func(slabs int)
 	block    int   // items that it hands on in another order, at once; 0: it does not
 	reread   int64 // of a block that is read again
 	supply   Slabs // of a group's memory; nil: the engine's

@@ -39,6 +39,9 @@ func openCache[T any](b *builder, s *stageRun, k *Cache[T]) error {
 		Whole: b.whole, Drop: h.dropQuietly}
 	e.Lookup = engine.Lookup{Source: source.feeds.in, Feed: source.feeds.next, Index: b.index, Full: k.Full,
 		Bound: min(engine.MaxSlice, e.Out.Bound()), Many: !b.oneToOne(n)}
+	if w := b.run.water; w != nil {
+		e.Found = w.found
+	}
 	e.Admit, e.StopFrom = admitHits(b, s, source, &h)
 	finish(b, s, &h, &e.Finish, &e.Hash)
 	e.Prepare(b.eng)

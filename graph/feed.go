@@ -19,8 +19,9 @@ type feed struct {
 	uneven  shard.Uneven
 	quota   *quota // nil: the epoch's length decides
 	left    func(n int64)
-	endless bool         // an epoch goes on, pass after pass, until it is over
-	marks   bool         // the ends of passes are marked
+	endless bool // an epoch goes on, pass after pass, until it is over
+	marks   bool // the ends of passes are marked
+	water   *lowWater
 	over    atomic.Int64 // epochs before this one are over
 
 	resumed int64 // the epoch in which the run goes on after another; -1: none
@@ -43,7 +44,7 @@ func (b *builder) feedOf(s *stageRun, number int, me sourceRun, places Places) (
 	}
 	f := &feed{
 		source: uint16(number), places: places, epochs: b.p.epochs, workers: int64(s.workers),
-		world: b.p.world, uneven: b.p.unevenBy(), resumed: -1, left: func(n int64) { s.m.Dropped.Add(n) },
+		world: b.p.world, uneven: b.p.unevenBy(), resumed: -1, water: b.run.water, left: func(n int64) { s.m.Dropped.Add(n) },
 	}
 	if at != nil {
 		f.resumed, f.base = b.resume.Epoch, at.Base
@@ -90,6 +91,9 @@ func (f *feed) next(buf []edge.Cell[struct{}], k int) ([]edge.Cell[struct{}], bo
 			t.Flags, t.Ext = edge.Skipped|edge.PassEnd, edge.NewExt()
 			buf = append(buf, edge.Cell[struct{}]{Tag: t})
 		}
+	}
+	if f.water != nil {
+		f.water.cameAll(int32(step), buf)
 	}
 	return buf, false
 }

@@ -44,9 +44,7 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 				if s.supply != nil && err == nil {
 					n, err = s.supply.Ring(z.Capacity(), n, s.least)
 				}
-				for _, f := range b.run.widen {
-					f(n / 2)
-				}
+				b.widen(s.n, n/2)
 				return n, err
 			}
 			return slabs, nil
@@ -86,6 +84,9 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 				Err: errors.New("every item of it was skipped, and ranks must make equally many steps")}
 		}
 	}
+	if w := b.run.water; w != nil {
+		e.Gone = w.done
+	}
 	s.onFull = func(f func(int32, int64)) { e.Full = f }
 	s.more = func(slabs int) { e.Slabs += slabs }
 	e.Stalled = func(ns int64) {
@@ -119,6 +120,16 @@ const (
 	smallSlabs = 16 << 20
 	maxSlabs   = 64
 )
+
+// widen sets the edges that the slabs of a group pass. Its own input edge is not one of them, also where that holds the
+// slabs of another group: it is locked then.
+func (b *builder) widen(group *node, slabs int) {
+	for n := group; n != nil && (n == group || !b.stages[n.no].isGroup); n = n.next {
+		if f := b.stages[n.no].widen; f != nil {
+			f(slabs)
+		}
+	}
+}
 
 // slabsAfter is how many slabs a group's ring has: one being filled, what the edges and workers below can hold, and
 // what the consumer holds.

@@ -120,6 +120,9 @@ func openIterable[T any](b *builder, s *stageRun, number int, r Reader[T]) error
 		},
 		Drop: h.dropQuietly,
 	}
+	if w := b.run.water; w != nil {
+		e.Came = w.came
+	}
 	s.passes = func(marks bool) { f.endless, e.Marks = true, marks }
 	if b.p.world.Shares(int64(r.Splits)) {
 		e.Keep = b.p.world.Keeps

@@ -85,7 +85,7 @@ func (m *mixture) note(events []engine.Event) {
 				f.Store(true)
 			}
 		}
-		if !m.lost {
+		if !m.lost && m.run.water == nil {
 			m.log = append(m.log, passedOf(e.What, e.Input, &e.Tag))
 		}
 	}

@@ -66,7 +66,7 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 	})
 	s.onPass = func(f func(uint16, int64) error) { e.OnPass = f }
 	if s.slabbed {
-		b.run.widen = append(b.run.widen, e.Widen)
+		s.widen = e.Widen
 	}
 	b.edges[s.n.no] = e
 	s.stats, s.behind, s.depth, s.locked = e.Stats, e.Stats, e.Depth(), e.WithLock

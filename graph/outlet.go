@@ -122,6 +122,7 @@ func (o *typedOutlet[T]) fetch() *edge.Cell[T] {
 			break
 		}
 		if c.Skipped() {
+			o.r.water.done(&c.Tag)
 			c.End()
 			continue
 		}

@@ -204,7 +204,7 @@ func (b *builder) lively(s *stageRun, sources []int) func(uint16, int64) error {
 // alike on all ranks; -1 if the ranks' places do not follow from one another.
 func (b *builder) rowsOf(loose *stageRun) int64 {
 	p := b.p
-	if loose != nil {
+	if loose != nil || p.inAnyOrder() != nil {
 		return -1
 	}
 	rows := int64(1)
@@ -226,7 +226,7 @@ func (b *builder) rowsOf(loose *stageRun) int64 {
 // sameWorld refuses a state of another rank or world where this rank's place in the stream does not follow from it.
 func (b *builder) sameWorld() error {
 	s := b.resume
-	if s == nil || !b.otherWorld() || b.run.rows >= 0 || s.fresh() {
+	if s == nil || !b.otherWorld() || b.run.rows >= 0 || s.fresh() || b.atEdge() {
 		return nil
 	}
 	rank, world := b.p.World()
@@ -237,6 +237,17 @@ func (b *builder) sameWorld() error {
 		return nil
 	}
 	return &StageError{Pipeline: b.p.name, Op: "resume", Err: fmt.Errorf("%w: %s", ErrState, change)}
+}
+
+// atEdge says that the one rank whose state it is had come to the end of an epoch.
+func (b *builder) atEdge() bool {
+	s := b.resume
+	for i, places := range b.places {
+		if places == nil || i >= len(s.Sources) || s.Sources[i].Place < places.Len(s.Epoch) {
+			return false
+		}
+	}
+	return s.World == 1
 }
 
 // otherWorld says that the state is of another rank or of a job of another size.

@@ -11,6 +11,7 @@ import (
 
 // resumeAt prepares a run to go on at a state.
 func (b *builder) resumeAt(s *State) error {
+	defer b.countsPlaces()
 	if s == nil {
 		return nil
 	}
@@ -21,6 +22,9 @@ func (b *builder) resumeAt(s *State) error {
 	}
 	for _, c := range changed {
 		b.run.warn("resumed by force: " + c)
+	}
+	if n := s.Repeats(); n > 0 {
+		b.run.warn(fmt.Sprintf("resumed from an inexact state: up to %d places of the sources that were done with come again, and what was delivered in part of others", n))
 	}
 	return nil
 }

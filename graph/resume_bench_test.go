@@ -47,3 +47,19 @@ func BenchmarkResume(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkLowWater is what order: completion costs an item, where places are counted for states, beside order: input.
+func BenchmarkLowWater(b *testing.B) {
+	for _, order := range []graph.OrderBy{graph.InputOrder, graph.CompletionOrder} {
+		b.Run(string(order), func(b *testing.B) {
+			p := graph.New("bench", graph.NoDigest())
+			src := graph.From(p, "read", samples{int64(b.N), "a"}.source(), graph.Workers(2))
+			out := graph.Output(graph.Via(src, "pass", graph.Map(func(s *item.Sample) (*item.Sample, error) { return s, nil }), graph.Workers(2), graph.Order(order)), "out")
+			run, err := p.Start(b.Context())
+			require.NoError(b, err)
+			for range out.All(run) {
+			}
+			require.NoError(b, run.Wait())
+		})
+	}
+}

@@ -26,14 +26,14 @@ type Run struct {
 	bytes    *byteBook
 	memory   item.Memory
 	keeps    []func(int)
-	widen    []func(int)
 	sources  []sourceRun
 	rows     int64 // items of its only source that a delivery takes; 0: it has several; -1: a delivery is made of any number
 	caches   []cacheRun
 	index    func(*edge.Tag) int64 // of an item in its source
 	outlet   outlet
 	book     book
-	launches launches // of the sink
+	water    *lowWater // nil: all stages keep the order
+	launches launches  // of the sink
 	stops    []func() error
 	lines    *lines      // nil: no timeline is kept
 	roll     *meter.Roll // nil: no trace is

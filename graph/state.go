@@ -26,6 +26,11 @@ type State struct {
 	Mixes    []MixState    `json:"mixes,omitempty"`
 	Blocks   []BlockState  `json:"blocks,omitempty"`
 	Open     *OpenState    `json:"open,omitempty"`
+
+	// Inexact says that a stage has order: completion, so that no place divides what was delivered from what was not. The
+	// sources then stand at the low-water mark: everything before it was delivered or left out, and what was delivered of
+	// the places after it comes again.
+	Inexact bool `json:"inexact,omitempty"`
 }
 
 // StateDigest is the digest so far, of the epoch and of the epochs before it, as hexadecimal numbers; empty where there
@@ -46,6 +51,7 @@ type SourceState struct {
 	Child       []int       `json:"child,omitempty"`  // outputs of that item up to this one were delivered
 	Splits      *SplitState `json:"splits,omitempty"` // of an iterable, instead of places; nil: nothing of the epoch was delivered
 	Order       int64       `json:"order"`
+	Ahead       int64       `json:"ahead,omitempty"` // of an inexact state: so many places after Place were done with as well
 }
 
 const (
@@ -93,6 +99,9 @@ func (p *Pipeline) streamLines() []string {
 		if n.skips() {
 			b.WriteString(" on_error=skip")
 		}
+		if n.opts.order == CompletionOrder {
+			b.WriteString(" order=completion")
+		}
 		if s, ok := n.opts.sampler.(Streamer); ok {
 			fmt.Fprintf(&b, " sampler=%s%s", kindOf(s), s.Stream())
 		} else if o := n.opts.sampler; o != nil {
@@ -103,13 +112,11 @@ func (p *Pipeline) streamLines() []string {
 	return lines
 }
 
-// State is where the run stands. It is exact when asked from the consumer's own loop or from [OnDelivery]. It costs the
-// same at any place of an epoch.
+// State is where the run stands. It is exact when asked from the consumer's own loop or from [OnDelivery], but where a
+// stage has order: completion: there it is [State.Inexact], and the report says so. It costs the same at any place of an
+// epoch.
 func (r *Run) State() (State, error) {
-	if err := r.p.canResume(r.stages); err != nil {
-		return State{}, err
-	}
-	if err := r.book.checkPassages(r.stages); err != nil {
+	if err := r.hasState(); err != nil {
 		return State{}, err
 	}
 	s := r.outlet.state()
@@ -122,19 +129,23 @@ func (r *Run) State() (State, error) {
 	return s, nil
 }
 
-// canResume says what keeps a pipeline from being resumed.
-func (p *Pipeline) canResume(stages []*stageRun) error {
-	for _, s := range stages {
-		switch {
-		case s.n.opts.order == CompletionOrder:
-			return fmt.Errorf("no state: the stage %q has order: completion, so that no place divides what was delivered from what was not", s.n.id)
-		case s.n.role == mergeRole && s.n.decl == nil:
-			if err := dropsBelow(s.n, stages); err != nil {
+// hasState says what keeps a pipeline from being resumed.
+func (r *Run) hasState() error {
+	if first := r.p.inAnyOrder(); first != nil {
+		if err := r.p.noLowWater(first); err != nil {
+			return err
+		}
+		r.warn(fmt.Sprintf("the state is inexact: the stage %q has order: completion, so what was delivered out of order comes again in a run that goes on from it", first.id))
+		return nil
+	}
+	for _, s := range r.stages {
+		if s.n.role == mergeRole && s.n.decl == nil {
+			if err := dropsBelow(s.n, r.stages); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return r.book.checkPassages(r.stages)
 }
 
 // dropsBelow refuses a stage below a merge that may leave items out: what was delivered then does not tell how far the
@@ -219,7 +230,9 @@ func (o *typedOutlet[T]) received(c *edge.Cell[T]) {
 	}
 	if e := int64(c.Epoch); e != m.epoch {
 		m.epoch, m.batches = e, 0
+		o.r.water.enter(e)
 	}
+	o.r.water.done(&c.Tag)
 	m.batches++
 	b, ok := any(c.V).(*item.Batch)
 	if ok {
@@ -235,7 +248,13 @@ func (o *typedOutlet[T]) received(c *edge.Cell[T]) {
 	default:
 		m.passedTag(&c.Tag)
 	}
-	if o.forgets && len(o.r.book.passages) == 0 {
+	switch {
+	case !o.forgets:
+	case o.r.water != nil:
+		if m.count%forgetEvery == 0 {
+			o.forget(o.r.water.lows())
+		}
+	case len(o.r.book.passages) == 0:
 		o.forget(m.last)
 	}
 	o.chainAt, o.allAt = o.chain, o.all
@@ -269,6 +288,9 @@ func (o *typedOutlet[T]) settle() {
 	o.forget(at.last)
 }
 
+// forgetEvery is after how many deliveries low-water marks are looked at.
+const forgetEvery = 64
+
 // forget lets the iterables forget what comes before the last items.
 func (o *typedOutlet[T]) forget(last []item.Pos) {
 	for i, p := range last {
@@ -284,15 +306,24 @@ func (o *typedOutlet[T]) state() State {
 	defer o.mu.Unlock()
 	m := &o.mark
 	s := State{Epoch: m.epoch, Batches: m.batches, Sources: make([]SourceState, len(o.r.sources))}
-	if o.hashed && !o.mixed {
-		s.Digest = StateDigest{o.chainAt.String(), o.allAt.String()}
-	}
 	at := o.standing()
 	at.state = &s
-	o.r.book.settle(at)
+	var ahead []int64
+	switch w := o.r.water; {
+	case w != nil:
+		s.Inexact = true
+		at.last, ahead = w.stand()
+		clear(at.order)
+	default:
+		ahead = make([]int64, len(at.last))
+		if o.hashed && !o.mixed {
+			s.Digest = StateDigest{o.chainAt.String(), o.allAt.String()}
+		}
+		o.r.book.settle(at)
+	}
 	for i, p := range at.last {
 		x := &s.Sources[i]
-		x.Order = at.order[i]
+		x.Order, x.Ahead = at.order[i], ahead[i]
 		src := &o.r.sources[i]
 		if src.forward != nil {
 			if p.Epoch == m.epoch && p.Place != -1 {

@@ -75,12 +75,18 @@ func ParseState(data []byte) (s State, err error) {
 	if s.Epoch < 0 || s.Batches < 0 || s.Epoch > 1<<31-1 {
 		return State{}, errors.New("not a state: a number is out of range")
 	}
+	if s.Inexact && (len(s.Mixes)+len(s.Blocks) > 0 || s.Open != nil || s.Digest != StateDigest{}) {
+		return State{}, errors.New("not a state: it is inexact and tells what only an exact one can")
+	}
 	for i, x := range s.Sources {
 		if len(x.Child) == 0 {
 			s.Sources[i].Child = nil // an empty list and none mean the same
 		}
 		if x.Splits != nil && !x.Splits.valid() {
 			return State{}, fmt.Errorf("not a state: the splits of source %q are out of range", x.ID)
+		}
+		if x.Ahead < 0 || !s.Inexact && x.Ahead > 0 || s.Inexact && (x.Order > 0 || len(x.Child) > 0) {
+			return State{}, fmt.Errorf("not a state: source %q does not fit an inexact one, or an exact one", x.ID)
 		}
 		if x.Place < 0 || x.Len < 0 || x.Base < 0 || x.Base > x.Place || x.Order < 0 || len(x.Child) > 64 || slices.ContainsFunc(x.Child, func(c int) bool { return c < 0 }) {
 			return State{}, fmt.Errorf("not a state: source %q is out of range", x.ID)

@@ -294,7 +294,9 @@ func TestFilterBelowAMergeHasNoState(t *testing.T) {
 
 func TestDamagedStateIsRefused(t *testing.T) {
 	for _, text := range []string{"", "{", "[]", `{"version":9}`, `{"version":1} x`, `{"version":1,"more":2}`, `{"version":1,"epoch":-1}`,
-		`{"version":1,"sources":[{"id":"a","len":3,"place":4,"base":5}]}`, `{"version":1,"rank":2,"world":2}`, `{"version":1,"sources":[{"id":"a","len":3,"place":1,"child":[-1]}]}`} {
+		`{"version":1,"sources":[{"id":"a","len":3,"place":4,"base":5}]}`, `{"version":1,"rank":2,"world":2}`, `{"version":1,"sources":[{"id":"a","len":3,"place":1,"ahead":1}]}`,
+		`{"version":1,"inexact":true,"sources":[{"id":"a","len":3,"place":1,"ahead":-1}]}`, `{"version":1,"inexact":true,"sources":[{"id":"a","len":3,"place":1,"child":[1]}]}`,
+		`{"version":1,"inexact":true,"mixes":[{"id":"a"}]}`, `{"version":1,"inexact":true,"digest":{"epoch":"1"}}`, `{"version":1,"sources":[{"id":"a","len":3,"place":1,"child":[-1]}]}`} {
 		_, err := graph.ParseState([]byte(text))
 		require.Error(t, err, text)
 	}
@@ -322,6 +324,9 @@ func TestDeliveriesAreCountedWhenTheConsumerIsDoneWithThem(t *testing.T) {
 func FuzzParseState(f *testing.F) {
 	f.Add([]byte(`{"version":1,"epoch":2,"sources":[{"id":"a","len":3,"place":1,"child":[0,1],"order":2}]}`))
 	f.Add([]byte(`{"version":1,"sources":[{"id":"a","len":1,"child":[]}]}`))
+	f.Add([]byte(`{"version":1,"inexact":true,"sources":[{"id":"a","len":30,"place":7,"ahead":4}]}`))
+	f.Add([]byte(`{"version":1,"inexact":true,"sources":[{"id":"a","len":3,"splits":{"lanes":[{"turn":0,"record":2},{"turn":-1,"record":-1}],"next":2,"at":1,"number":256,"split":1,"record":9},"ahead":1}]}`))
+	f.Add([]byte(`{"version":1,"mixes":[{"id":"m","given":[3,1],"gone":[false,true],"done":[true,false]}],"blocks":[{"id":"s","block":2,"offset":3}],"open":{"source":0,"place":4,"child":[1]},"digest":{"epoch":"0a","before":"0b"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := graph.ParseState(data)
 		if err != nil {

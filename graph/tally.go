@@ -137,14 +137,7 @@ func (o *typedOutlet[T]) closeEpoch(now int64, edge bool) {
 
 func (o *typedOutlet[T]) digests() bool { return o.hashed && !o.opaque && o.ordered() }
 
-func (o *typedOutlet[T]) ordered() bool {
-	for _, n := range o.p.nodes {
-		if n.opts.order == CompletionOrder {
-			return false
-		}
-	}
-	return true
-}
+func (o *typedOutlet[T]) ordered() bool { return o.p.inAnyOrder() == nil }
 
 func (o *typedOutlet[T]) read() outletStats {
 	phases, first := o.sink.Read()

@@ -60,11 +60,14 @@ func (x *timed[A, B]) try(c *edge.Cell[A], out *engine.Out[B]) error {
 		for _, v := range o.outs {
 			x.w.release(v)
 		}
-		if err := x.w.run.Cancelled(); err != nil {
-			return err
-		}
-		if o.err == nil {
+		err := x.w.run.Cancelled()
+		switch {
+		case o.err == nil && err != nil: // the call has used its input up all the same
+			return x.gone(c, key, err)
+		case o.err == nil:
 			return x.gone(c, key, failure)
+		case err != nil:
+			return err
 		}
 		return Temporary(failure)
 	case <-grace.C:
@@ -115,9 +118,7 @@ func (x *timed[A, B]) take(c *edge.Cell[A], o outcome[B], out *engine.Out[B]) er
 		return w.emittedAll(c, out)
 	}
 	if !o.keep {
-		out.Passed(&c.Tag)
-		c.End()
-		out.Filtered++
+		x.w.filtered(c, out)
 		return nil
 	}
 	out.Put(o.outs[0], &c.Tag)
@@ -127,11 +128,18 @@ func (x *timed[A, B]) take(c *edge.Cell[A], o outcome[B], out *engine.Out[B]) er
 
 // abandon leaves a call behind that ignores its context. It keeps its input and its memory until it returns, if ever.
 func (x *timed[A, B]) abandon(c *edge.Cell[A], key string, late *lateCall[A, B], failure error) error {
+	var of *[]edge.Place
+	if c.Ext != nil {
+		of = c.Ext.Of
+	}
 	if !late.abandon() { // it has returned just now, and is done with its input
 		return x.gone(c, key, failure)
 	}
 	s := x.w.s
-	c.Ext = nil
+	if c.Ext = nil; of != nil {
+		c.Ext = edge.NewExt()
+		c.Ext.Of = of
+	}
 	n := s.m.Abandoned.Add(1)
 	s.run.warn(fmt.Sprintf("stage %q: the call for %s ignored its context for %v after its timeout and was left behind; its memory is not used again", s.n.id, key, min(max(x.limit, minGrace), maxGrace)))
 	if n > int64(s.workers) {

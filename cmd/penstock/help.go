@@ -109,7 +109,9 @@ seconds. At the end the verdict and the table go to standard output.
   --resume            goes on from the state in FILE: the stream is that of a run
                       that was never interrupted, whatever the workers. Without
                       FILE it starts at the beginning and says so. A state of
-                      another spec or of other data is refused, with what changed
+                      another spec or of other data is refused, with what changed.
+                      With order: completion nothing is lost either, but what was
+                      delivered out of order before the state comes again
   --force             takes such a state all the same; the report says so
 
 The first %d skipped items are told on standard error, with stage, key and reason;

@@ -34,8 +34,12 @@ func (k *stateKeeper) attach(run *graph.Run) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, err := run.State(); err != nil {
+	s, err := run.State()
+	if err != nil {
 		return fmt.Errorf("%w: %w", errNoState, err)
+	}
+	if s.Inexact {
+		fmt.Fprintln(k.err, "penstock: states of this run are inexact, for a stage has order: completion: --resume loses nothing and repeats what was delivered out of order")
 	}
 	k.run = run
 	return nil
@@ -95,7 +99,7 @@ func (a *app) keepState(p *graph.Pipeline, o *runOptions) (*stateKeeper, error) 
 		return nil, err
 	case o.resume:
 		p.With(graph.Resume(s, o.force))
-		fmt.Fprintf(a.err, "penstock: going on after batch %d of epoch %d, from %q\n", s.Batches, s.Epoch, o.state)
+		fmt.Fprintf(a.err, "penstock: going on after batch %d of epoch %d, from %q%s\n", s.Batches, s.Epoch, o.state, inexact(&s))
 	default:
 		fmt.Fprintf(a.err, "penstock: %q holds the state of another run (epoch %d, batch %d): it will be replaced; --resume goes on from it\n",
 			o.state, s.Epoch, s.Batches)
@@ -103,4 +107,12 @@ func (a *app) keepState(p *graph.Pipeline, o *runOptions) (*stateKeeper, error) 
 	k := &stateKeeper{file: o.state, every: int64(o.every), err: a.err}
 	p.With(graph.OnDelivery(k.delivered))
 	return k, nil
+}
+
+// inexact says what an inexact state repeats.
+func inexact(s *graph.State) string {
+	if !s.Inexact {
+		return ""
+	}
+	return fmt.Sprintf("; the state is inexact: places of the sources that come again although they were done with: %d", s.Repeats())
 }

@@ -117,9 +117,11 @@ func TestAStateOfSomethingElseIsRefused(t *testing.T) {
 
 func TestWhatHasNoStateSaysSoAtTheStart(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "s.json")
-	r := penstock(t, "run", write(t, "x.yaml", resumable), "--state", state, "--set", "read.order=completion", "--set", "read.workers=2")
+	r := penstock(t, "run", write(t, "x.yaml", resumable), "--state", state, "--set", "read.order=completion", "--set", "read.workers=2",
+		"--set", "rank=1", "--set", "world=2")
 	assert.Equal(t, exitUsage, r.code)
 	assert.Contains(t, r.err, "penstock: --state: no state: the stage \"read\" has order: completion")
+	assert.Contains(t, r.err, "set steps_per_epoch, or order: input")
 	assert.Equal(t, 1, strings.Count(r.err, "no state: "))
 	_, err := os.Stat(state)
 	assert.ErrorIs(t, err, fs.ErrNotExist)

@@ -42,10 +42,26 @@ type Ext struct {
 	Key    string // of a skipped item
 	Err    error  // why it was skipped; until the mark leaves its stage
 	Hash   uint64
-	Count  int   // inputs that a group's output holds
-	Padded int   // of them, delivered before
-	Hold   *Hold // bytes reserved for the item and for all that came of the same one
-	Size   int64 // what the item itself holds of them
+	Count  int      // inputs that a group's output holds
+	Padded int      // of them, delivered before
+	Hold   *Hold    // bytes reserved for the item and for all that came of the same one
+	Size   int64    // what the item itself holds of them
+	Of     *[]Place // of a group's output, where places are counted: those of its members
+}
+
+// Place is where an item came from, without the path of flat-map outputs.
+type Place struct {
+	Place  int64
+	Epoch  int32
+	Source uint16
+}
+
+// Places adds the places that the item came from: one, or those of the members of a group.
+func (t *Tag) Places(to []Place) []Place {
+	if t.Ext != nil && t.Ext.Of != nil {
+		return append(to, *t.Ext.Of...)
+	}
+	return append(to, Place{t.Place, t.Epoch, t.Source})
 }
 
 // Hold is a share of the byte budget with a count of the items that use it. Free is called after the last.

@@ -198,7 +198,7 @@ func (e *Edge[T]) push(cells []Cell[T], now int64) int {
 		}
 		if t := c.Trail; t != last && t != nil {
 			if last = t; t.Released == 0 {
-				t.Released = now
+				t.Released = max(now, 1) // only once: others read it from now on, also where the clock stands at 0
 				if len(e.order.holes) > 0 {
 					t.Holes, e.order.holes = e.order.holes, nil
 				}

@@ -23,6 +23,8 @@ type Cache[T any] struct {
 	Whole func(*edge.Tag) bool
 	Size  func(T) int64
 	Drop  func(*edge.Cell[T])
+	// Found, if set, is told of how many items a place gives that the cache has.
+	Found func(t *edge.Tag, items int)
 	// Finish and Hash are as in Stage.
 	Finish, Hash func(*edge.Cell[T])
 	// Admit waits until there are bytes for the items of the first places from a ticket on, and says how many places

@@ -162,6 +162,9 @@ func (w *filler[A, B, M]) complete(o *slab[B, M]) {
 	case good == 0, o.short && g.DropLast:
 		g.Meter.Dropped.Add(good)
 		p.Hole = o.trail
+		if g.Gone != nil {
+			g.Gone(&edge.Tag{Ext: &edge.Ext{Of: &o.of}})
+		}
 		g.undo(o)
 		g.back(o)
 	default:
@@ -172,6 +175,10 @@ func (w *filler[A, B, M]) complete(o *slab[B, M]) {
 		c := edge.Cell[B]{Tag: o.last}
 		c.Trail, c.Ext, c.Flags = o.trail, edge.NewExt(), 0
 		c.Ext.Count, c.Ext.Padded, c.Ext.Child = int(good), int(o.padded.Load()), o.child
+		if g.Gone != nil {
+			of := o.of
+			c.Ext.Of = &of
+		}
 		if g.Keeps {
 			c.Ext.Hold, c.Ext.Size = g.Bind(o.parts[:o.n])
 			clear(o.parts)

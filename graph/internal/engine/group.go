@@ -53,6 +53,9 @@ type Group[A, B, M any] struct {
 	// None, if set, makes the error of an output without a row of its own; without it such an output is left out.
 	None func(number int64, last *edge.Tag) error
 
+	// Gone, if set, is told of an output that is not handed on. Then outputs bear the places of their members.
+	Gone func(t *edge.Tag)
+
 	// Stalled, if set, is told how long a slab was waited for.
 	Stalled func(ns int64)
 
@@ -118,6 +121,9 @@ func (g *Group[A, B, M]) assign(first []edge.Cell[A], lo int64) int {
 			g.make(o, c)
 		}
 		o.meta[o.n+i] = g.Meta(c, o.meta[o.n+i])
+		if g.Gone != nil {
+			o.of = c.Places(o.of)
+		}
 		if t := c.Trail; t != nil {
 			if l := len(o.trail.Rows); l == 0 || o.trail.Rows[l-1].Trail != t {
 				o.trail.Rows = append(o.trail.Rows, meter.Arrival{At: t.Released, Trail: t})

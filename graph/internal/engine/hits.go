@@ -70,6 +70,9 @@ func (f *finder[T]) find(places []edge.Cell[struct{}], t *meter.Trail) {
 			f.cells = append(f.cells, c.again(v, tag, k.of(len(f.cells)-from)))
 		})
 		f.count = append(f.count, len(f.cells)-from)
+		if c.Found != nil {
+			c.Found(&tag, len(f.cells)-from)
+		}
 	}
 	clear(f.known)
 }

@@ -226,6 +226,9 @@ func (s *Splits[T]) pass(e *interleaved, c edge.Cell[T], out *splitOut[T]) bool 
 		return true
 	}
 	e.given++
+	if s.Came != nil && !c.Skipped() {
+		s.Came(&c.Tag)
+	}
 	return out.put(c)
 }
 

@@ -56,6 +56,7 @@ type slab[B, M any] struct {
 	trail   *meter.Trail
 	last    edge.Tag // of the last row; its Ext is not the slab's to use
 	child   string   // path of the last row
+	of      []edge.Place
 	free    func()
 }
 
@@ -111,7 +112,7 @@ func (g *Group[A, B, M]) begin(epoch int32) *slab[B, M] {
 	}
 	o.epochLo = s.epochLo
 	o.n, o.ordinal, o.number, o.epoch, o.short = 0, s.opened, s.number, s.epoch, false
-	o.err = nil
+	o.err, o.of = nil, nil
 	o.nbad.Store(0)
 	o.padded.Store(0)
 	o.left.Store(int64(g.Size))

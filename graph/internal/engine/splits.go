@@ -33,6 +33,8 @@ type Splits[T any] struct {
 	Marks bool
 	// Keep, if set, says which records of the epoch, by number, are the rank's own.
 	Keep func(number int64) bool
+	// Came, if set, is told of each record that goes on, in order.
+	Came func(*edge.Tag)
 	// Note, if set, is told from time to time where the source stands.
 	Note func(SplitMark)
 	// From is where a run goes on after another. What comes up to the record of place Until was delivered before; Again
