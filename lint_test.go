@@ -54,7 +54,7 @@ var rooms = []room{
 	{"cuda", []string{"graph", "graph/item", "graph/registry"}},
 	{"cuda/driver", []string{"cuda", "cuda/internal/host", "cuda/internal/nvml", "github.com/ebitengine/purego"}},
 	{"cuda/gorgonia", []string{"cuda", "cuda/internal/host", "cuda/internal/nvml", "gorgonia.org/cu"}},
-	{"cuda/dlpack", []string{"graph/item", "github.com/ebitengine/purego"}},
+	{"cuda/dlpack", []string{"cuda", "graph/item", "github.com/ebitengine/purego"}},
 	{"cuda/internal", nil},
 	{"cuda/internal/nvml", []string{"cuda", "github.com/ebitengine/purego"}},
 	{"cuda/devicetest", []string{"cuda", "graph", "graph/item", "github.com/stretchr/testify/"}},
