@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -65,6 +66,33 @@ func TestTheStandInIsAccepted(t *testing.T) {
 		assert.Positive(t, x.Pageable)
 		assert.Positive(t, x.Registered)
 	}
+	require.Len(t, r.Waits, 2)
+	for i, w := range r.Waits {
+		assert.Equal(t, i == 0, w.Pinned)
+		assert.Positive(t, w.Copy)
+		assert.Positive(t, w.Work)
+		assert.Zero(t, w.Product)
+		require.NotNil(t, w.DeviceWait)
+	}
+	assert.Contains(t, out, "modelled work, for there is no cuBLAS")
+}
+
+// In virtual time the waits are exact: copies take 10 ms, or 40 from memory that is not page-locked, and work 20.
+func TestAPipelineTellsItsWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 1 << 16
+		d, err := cuda.NewEmulated(cuda.Emulation{Rate: n / 0.010, Latency: 1, Launch: 1})
+		require.NoError(t, err)
+		all, _, err := pipelines(d, n, 60, 64, 20*time.Millisecond)
+		require.NoError(t, err)
+		require.Len(t, all, 2)
+		assert.InDelta(t, 0, *all[0].DeviceWait, 0.01)
+		assert.InDelta(t, 0, *all[0].HostWait, 0.01)
+		assert.Greater(t, *all[1].HostWait, 0.4, "copies hold the host up, and are over when the stream is entered")
+		assert.InDelta(t, 0.010, all[0].Copy, 1e-5)
+		assert.InDelta(t, 0.040, all[1].Copy, 1e-5)
+		require.NoError(t, d.Close())
+	})
 }
 
 // The emulated device's times are exact in virtual time: there the figures can be checked.
@@ -106,7 +134,7 @@ func TestADeviceThatIsNotThereEndsTheProgram(t *testing.T) {
 }
 
 func TestWrongUseEndsWith2(t *testing.T) {
-	for _, args := range [][]string{{"-most", "1"}, {"-rounds", "0"}, {"-device", "-1"}, {"there"}, {"-oops"}} {
+	for _, args := range [][]string{{"-most", "1"}, {"-rounds", "0"}, {"-device", "-1"}, {"there"}, {"-oops"}, {"-side", "1"}, {"-backend", "none"}} {
 		rc, _, errs := try(t, args...)
 		assert.Equal(t, misused, rc, "%q", args)
 		assert.NotEmpty(t, errs)

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/penstock-go/penstock/cuda"
-	"github.com/penstock-go/penstock/cuda/driver"
 )
 
 // The ends of the program.
@@ -26,6 +26,7 @@ type result struct {
 	Locks   []lockCost    `json:"locks"`
 	Rates   []rate        `json:"rates"`
 	Overlap []overlap     `json:"overlap"`
+	Waits   []waits       `json:"waits"`
 	Arrived arrivalCounts `json:"arrived"`
 }
 
@@ -37,6 +38,8 @@ func run(args []string, out, errs io.Writer) int {
 	number := f.Int("device", 0, "the number of the device")
 	most := f.Int("most", 256<<20, "bytes of the largest copy; the largest lock is four times that")
 	rounds := f.Int("rounds", 5, "rounds of each measurement; the median is told")
+	side := f.Int("side", 8192, "the side of the matrices whose product is the work of a batch, where there is cuBLAS")
+	name := f.String("backend", "driver", "driver, or gorgonia in a program that was built with it")
 	file := f.String("json", "", "a file for the figures")
 	if err := f.Parse(args); err != nil {
 		return misused
@@ -46,7 +49,12 @@ func run(args []string, out, errs io.Writer) int {
 			smallest, 1<<30, *most, *rounds, *number, f.Args())
 		return misused
 	}
-	d, err := driver.Backend{}.Open(*number)
+	b, ok := backends()[*name]
+	if !ok || *side < 16 || *side > 1<<15 {
+		fmt.Fprintf(errs, "accept: -side must be 16 to %d and -backend one of this program, got %d and %q\n", 1<<15, *side, *name)
+		return misused
+	}
+	d, err := b.Open(*number)
 	if errors.Is(err, cuda.ErrNoDriver) || errors.Is(err, cuda.ErrNoDevice) {
 		fmt.Fprintf(errs, "accept: there is no device here, so nothing was measured: %v\n", err)
 		return noDevice
@@ -56,6 +64,9 @@ func run(args []string, out, errs io.Writer) int {
 		return failed
 	}
 	r, err := measure(d, *most, *rounds, out)
+	if err == nil {
+		err = measureWaits(d, &r, *most/4, *side, out)
+	}
 	if err = errors.Join(err, d.Close()); err == nil && *file != "" {
 		err = write(*file, r)
 	}
@@ -102,6 +113,31 @@ func measure(d cuda.Device, most, rounds int, out io.Writer) (r result, err erro
 		return r, errors.New("what arrived is not what was sent")
 	}
 	return r, nil
+}
+
+// measureWaits measures whole pipelines, with pin and without.
+func measureWaits(d cuda.Device, r *result, n, side int, out io.Writer) error {
+	spin := time.Duration(2 * r.Overlap[0].Copy * 1e9)
+	all, note, err := pipelines(d, n, 60, side, spin)
+	if err != nil {
+		return err
+	}
+	r.Waits = all
+	if note != "" {
+		fmt.Fprintf(out, "\n%s\n", note)
+	}
+	fmt.Fprintf(out, "\npipeline      copy s/batch   work s/batch   host waits   device waits   GB/s\n")
+	for _, w := range all {
+		fmt.Fprintf(out, "pin %-8t  %12.6f  %13.6f  %11s  %13s  %5.2f\n", w.Pinned, w.Copy, w.Work, share(w.HostWait), share(w.DeviceWait), w.BytesRate/1e9)
+	}
+	return nil
+}
+
+func share(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100**x)
 }
 
 func write(file string, r result) error {

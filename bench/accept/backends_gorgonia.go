@@ -1,0 +1,13 @@
+//go:build gorgonia && cgo && linux && (amd64 || arm64)
+
+package main
+
+import (
+	"github.com/penstock-go/penstock/cuda"
+	"github.com/penstock-go/penstock/cuda/driver"
+	"github.com/penstock-go/penstock/cuda/gorgonia"
+)
+
+func backends() map[string]cuda.Backend {
+	return map[string]cuda.Backend{"driver": driver.Backend{}, "gorgonia": gorgonia.Backend{}}
+}
