@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
@@ -46,7 +47,11 @@ type stageRun struct {
 	least    int // outputs of a group that stages below must be able to hold
 	more     func(slabs int)
 	slabs    func() int
-	slabbed  bool // its outputs hold slabs
+	lent     func() int   // slabs of a group that there were at once at most
+	slab     atomic.Int64 // bytes of one
+	lists    bool         // a group whose outputs keep their inputs
+	admitted *admitted    // of a source whose items tell their size
+	slabbed  bool         // its outputs hold slabs
 	widen    func(slabs int)
 	block    int   // items that it hands on in another order, at once; 0: it does not
 	reread   int64 // of a block that is read again

@@ -16,7 +16,6 @@ import (
 type byteBook struct {
 	admit *engine.Admission
 	limit int64 // 0: none
-	ratio atomic.Uint64
 	known atomic.Bool
 	held  atomic.Int64 // slabs
 	holds sync.Pool
@@ -30,7 +29,6 @@ const firstRatio = 4
 func newByteBook(j *engine.Joint, hold int64, warn func(string)) *byteBook {
 	b := &byteBook{admit: j.Join(hold), limit: j.Limit(), warn: warn}
 	b.holds.New = func() any { return new(edge.Hold) }
-	b.ratio.Store(math.Float64bits(firstRatio))
 	b.known.Store(true)
 	return b
 }
@@ -114,7 +112,7 @@ func (b *byteBook) sized(x *edge.Ext, size int64) {
 	}
 	if h.Source > 0 {
 		r := float64(live) / float64(h.Source)
-		for old := b.ratio.Load(); r > math.Float64frombits(old) && !b.ratio.CompareAndSwap(old, math.Float64bits(r)); old = b.ratio.Load() {
+		for old := h.Ratio.Load(); r > math.Float64frombits(old) && !h.Ratio.CompareAndSwap(old, math.Float64bits(r)); old = h.Ratio.Load() {
 		}
 	}
 }
@@ -159,16 +157,23 @@ type gate[T any] struct {
 	size func(T) int64
 	peak func(T) int64 // 0: unknown
 	grow bool          // stages without a Peak stand below
-	fail func(c *edge.Cell[T], err error) error
-	free func(*edge.Hold)
+	sums *admitted
+	// ratio is the largest of what an item became to what it was here; a cache gives items that have grown already.
+	ratio atomic.Uint64
+	fail  func(c *edge.Cell[T], err error) error
+	free  func(*edge.Hold)
 }
 
 func newGate[T any](b *byteBook, size, peak func(T) int64, grow bool, fail func(*edge.Cell[T], error) error) *gate[T] {
-	return gateOf(b, b.admit.Lane(), size, peak, grow, fail)
+	return gateOf(b, b.admit.Lane(), &admitted{grow: grow}, size, peak, grow, fail)
 }
 
-func gateOf[T any](b *byteBook, lane *engine.Lane, size, peak func(T) int64, grow bool, fail func(*edge.Cell[T], error) error) *gate[T] {
-	g := &gate[T]{book: b, lane: lane, size: size, peak: peak, grow: grow, fail: fail}
+func gateOf[T any](b *byteBook, lane *engine.Lane, sums *admitted, size, peak func(T) int64, grow bool, fail func(*edge.Cell[T], error) error) *gate[T] {
+	g := &gate[T]{book: b, lane: lane, sums: sums, size: size, peak: peak, grow: grow, fail: fail}
+	g.ratio.Store(math.Float64bits(firstRatio))
+	if sums.ratio == nil {
+		sums.ratio = &g.ratio
+	}
 	g.free = func(h *edge.Hold) {
 		g.lane.Free(h.Bytes.Load())
 		b.holds.Put(h)
@@ -181,7 +186,7 @@ func gateOf[T any](b *byteBook, lane *engine.Lane, size, peak func(T) int64, gro
 func (g *gate[T]) need(v T, limit int64) (size, need int64) {
 	size = g.size(v)
 	if need = g.peak(v); need == 0 && g.grow {
-		need = int64(float64(size) * math.Float64frombits(g.book.ratio.Load()))
+		need = int64(float64(size) * math.Float64frombits(g.ratio.Load()))
 		if limit > 0 {
 			need = min(need, limit)
 		}
@@ -217,7 +222,7 @@ func (g *gate[T]) Admit(w *edge.Waiter, lo int64, cells []edge.Cell[T]) (n int, 
 
 // count keeps the books where there is no limit: everything passes.
 func (g *gate[T]) count(cells []edge.Cell[T]) {
-	var sum int64
+	var sum, stored, n int64
 	for i := range cells {
 		c := &cells[i]
 		if c.Skipped() {
@@ -225,8 +230,9 @@ func (g *gate[T]) count(cells []edge.Cell[T]) {
 		}
 		size, need := g.need(c.V, 0)
 		g.hold(c, size, need)
-		sum += need
+		sum, stored, n = sum+need, stored+size, n+1
 	}
+	g.sums.add(n, stored, sum)
 	g.lane.Count(sum)
 }
 
@@ -251,6 +257,7 @@ func (g *gate[T]) admit(w *edge.Waiter, lo int64, cells []edge.Cell[T]) (n int, 
 		return 0, waited, err
 	}
 	n, waited = g.lane.Admit(w, lo, needs[:m])
+	var sum, stored, items int64
 	for i := range cells[:n] {
 		c := &cells[i]
 		if c.Skipped() {
@@ -258,7 +265,9 @@ func (g *gate[T]) admit(w *edge.Waiter, lo int64, cells []edge.Cell[T]) (n int, 
 			continue
 		}
 		g.hold(c, sizes[i], needs[i])
+		sum, stored, items = sum+needs[i], stored+sizes[i], items+1
 	}
+	g.sums.add(items, stored, sum)
 	return n, waited, nil
 }
 
@@ -267,7 +276,7 @@ func (g *gate[T]) hold(c *edge.Cell[T], size, need int64) {
 	h := g.book.holds.Get().(*edge.Hold)
 	h.Bytes.Store(need)
 	h.Live.Store(size)
-	h.Source, h.Free = size, g.free
+	h.Source, h.Ratio, h.Free = size, &g.ratio, g.free
 	h.Users.Store(1)
 	if c.Ext == nil {
 		c.Ext = edge.NewExt()

@@ -105,7 +105,8 @@ func admitHits[T any](b *builder, s, source *stageRun, h *hooks[T]) (func(*edge.
 		return func(_ *edge.Waiter, _ int64, _ []edge.Cell[T], counts []int) (int, bool) { return len(counts), false }, func(int64) {}
 	}
 	peak, grow := peakBelow[T](s.n)
-	g := gateOf(b.run.bytes, lane, h.bytes, peak, grow, nil)
+	s.admitted = &admitted{grow: grow}
+	g := gateOf(b.run.bytes, lane, s.admitted, h.bytes, peak, grow, nil)
 	return g.admitEntries, lane.StopFrom
 }
 
@@ -161,6 +162,7 @@ func (g *gate[T]) holdAll(cells []edge.Cell[T], size, need int64) {
 type cacheRun struct {
 	id   string
 	read func() CacheStats
+	set  func() int64 // bytes of the whole set; 0: not known yet
 	// epoch gives the look-ups of an epoch, and with last forgets them.
 	epoch func(epoch int64, last bool) CacheEpoch
 	outs  func() (passed, hits int64)
@@ -170,6 +172,10 @@ type cacheRun struct {
 func cacheOf[T any](n *node, source *stageRun, k *Cache[T], e *engine.Cache[T]) cacheRun {
 	set := min(source.feeds.len, source.feeds.places.Len(0))
 	return cacheRun{id: n.id, no: n.no,
+		set: func() int64 {
+			made, bytes := e.Made()
+			return int64(float64(bytes) / float64(max(1, made)) * float64(set))
+		},
 		read: func() CacheStats {
 			l := e.Read()
 			c := CacheStats{ID: n.id, Hits: l.Hits, Misses: l.Misses, Bytes: k.Held(), Limit: k.Limit}

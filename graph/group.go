@@ -41,6 +41,7 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 			if z, ok := any(v).(interface{ Capacity() int64 }); ok && !g.Fresh {
 				slabs = max(slabs, min(maxSlabs, int(smallSlabs/max(1, z.Capacity()))))
 				n, err := b.run.bytes.slabs(z.Capacity(), slabs, s.least)
+				s.slab.Store(z.Capacity())
 				if s.supply != nil && err == nil {
 					n, err = s.supply.Ring(z.Capacity(), n, s.least)
 				}
@@ -94,7 +95,7 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 			s.supply.Stalled(time.Duration(ns))
 		}
 	}
-	s.slabs = e.Most
+	s.slabs, s.lent, s.lists = e.Most, e.Made, e.Keeps
 	if b.resume != nil {
 		e.FirstEpoch, e.FirstNumber = int32(b.resume.Epoch), b.resume.Batches
 	}

@@ -174,6 +174,9 @@ func (o *typedOutlet[T]) giveBack() {
 		if o.handed++; o.p.onDelivery != nil {
 			o.p.onDelivery(o.handed)
 		}
+		if o.handed == o.r.estimateAt {
+			o.p.estimate(o.r)
+		}
 	}
 	if o.h.kept != nil && o.h.kept(c.V) {
 		o.keep(c)

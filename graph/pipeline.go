@@ -42,6 +42,7 @@ type Pipeline struct {
 	stepped bool
 
 	onDelivery func(int64)
+	estimate   func(*Run) // nil: none is made
 	resume     *State
 	force      bool
 	watchAfter time.Duration

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
@@ -37,6 +38,10 @@ type Run struct {
 	stops    []func() error
 	lines    *lines      // nil: no timeline is kept
 	roll     *meter.Roll // nil: no trace is
+
+	rss        int64 // of the process at the start
+	estimateAt int64 // deliveries after which the estimate is made; 0: never
+	estimate   atomic.Pointer[MemoryEstimate]
 
 	cpu, cpuWait, pauses time.Duration // of the process at the start
 	once                 sync.Once
@@ -106,6 +111,7 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 		}
 	}
 	r.stages, r.stops = b.stages, b.stops
+	r.estimates()
 	for _, f := range b.lates {
 		f()
 	}

@@ -266,7 +266,9 @@ type MemoryStats struct {
 	InFlightPeak  int64
 	OverdraftPeak int64
 	BytesKnown    bool
+	SlabsPeak     int64 // memory of batches that there was at once
 	Estimate      *int64
+	Estimated     *MemoryEstimate // what Estimate is the sum of; not to be changed
 	Limit         int64
 	Scarce        time.Duration // admission was slowed, for the container's memory was near its limit
 }

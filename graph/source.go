@@ -122,11 +122,13 @@ func sourceStage[T any](b *builder, s *stageRun, in *edge.Edge[struct{}], read f
 // sourceGate makes the gate through which a source's items pass as there are bytes for them.
 func sourceGate[T any](b *builder, s *stageRun, h *hooks[T]) *gate[T] {
 	peak, grow := peakBelow[T](s.n)
-	return newGate(b.run.bytes, h.bytes, peak, grow, func(c *edge.Cell[T], err error) error {
+	g := newGate(b.run.bytes, h.bytes, peak, grow, func(c *edge.Cell[T], err error) error {
 		s.m.Done.Add(-1)
 		s.m.Failed.Add(1)
 		return &StageError{Pipeline: b.p.name, Stage: s.n.id, Key: h.keyOf(c), Pos: posOf(&c.Tag), Op: "admit", Err: err}
 	})
+	s.admitted = g.sums
+	return g
 }
 
 // peakBelow finds the stages below a source that tell how large its items become; grow says that there are stages

@@ -272,5 +272,14 @@ func (r *Run) memoryStats() MemoryStats {
 	_, m.PeakRSS = host.RSS()
 	m.InFlightPeak, m.OverdraftPeak = r.bytes.admit.Peaks()
 	m.Scarce = r.bytes.admit.Scarce()
+	for _, st := range r.stages {
+		if st.lent != nil {
+			m.SlabsPeak += int64(st.lent()) * st.slab.Load()
+		}
+	}
+	if e := r.estimate.Load(); e != nil {
+		total := e.Total()
+		m.Estimate, m.Estimated = &total, e
+	}
 	return m
 }

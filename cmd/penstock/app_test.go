@@ -87,7 +87,7 @@ func TestWrongCommandLinesGiveTwoAndSayWhatIsNear(t *testing.T) {
 		{[]string{"kinds", "collte"}, `unknown kind "collte"; did you mean "collate"?`},
 		{[]string{"kinds", "a", "b"}, "one kind at a time"},
 		{[]string{"kinds", "collate", "--schema"}, "--schema is of all kinds together"},
-		{[]string{"inspect", file}, "--at ID is missing"},
+		{[]string{"inspect"}, "wanted one spec, got 0"},
 		{[]string{"synth"}, "wanted: images DIR"},
 		{[]string{"synth", "image", "x"}, `did you mean "images"?`},
 		{[]string{"synth", "images", "x", "--count", "0"}, "--count must be from 1 to 10000000, got 0"},
@@ -377,7 +377,7 @@ stages:
 	assert.Contains(t, r.out, "image 48×64×3")
 	r = penstock(t, "inspect", file, "--at", "pack", "--set", "pack.size=4")
 	require.Equal(t, exitDone, r.code, r.err)
-	for _, want := range []string{"rows: 4", "place: host", "image uint8 4×48×64×3", "min 0, mean 0.5, max 1", `3    "#3"  epoch 0, place 3`} {
+	for _, want := range []string{"rows: 4", "place: host", "image uint8 4×48×64×3", "min 0, mean 0.5, max 1; first 0 1 0 1\n", "row 3: \"#3\", epoch 0, place 3\n  image  uint8 48×64×3  min "} {
 		assert.Contains(t, r.out, want)
 	}
 	r = penstock(t, "inspect", file, "--at", "pack", "--set", "pack.size=10")

@@ -138,10 +138,16 @@ const kindsHelp = `
 `
 
 const inspectHelp = `
-Runs the pipeline in one goroutine until the stage has made its first item, and
-shows the item's key, fields, shapes, types, place, bytes, and least, mean and
-largest number; of a batch also its first rows, one by one. Nothing below the
-stage is opened.
+Runs the pipeline until its first deliveries have shown how large items are and
+which stage is the slowest, and prints how much memory it will hold: on the way
+of each stage, in batches, in caches; and how much while the sink makes a pause.
+A run prints the same sum, and its report sets it beside what was then held. The
+sink runs as well.
+
+With --at it runs it in one goroutine until the stage has made its first item,
+and shows that: key, place, bytes; of each field the shape, type, bytes, least,
+mean and largest number, and the first values; of a batch also its first rows,
+one by one. Nothing below the stage is opened.
 
   --at ID             the stage; not a sink, which makes nothing
   --root DIR          reads nothing outside of DIR, as for run

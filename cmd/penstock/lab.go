@@ -94,6 +94,7 @@ const warmShare = 0.2
 func (l *lab) measure(p *graph.Pipeline, drive func(*graph.Run) error) (tune.Trial, error) {
 	ctx, cancel := context.WithCancelCause(l.ctx)
 	defer cancel(nil)
+	p.With(graph.EstimateMemory(nil))
 	run, err := p.Start(ctx)
 	if err != nil {
 		return tune.Trial{}, err

@@ -76,7 +76,7 @@ func commands() []command {
 		{"lint", "SPEC...", "finds every problem of specs; opens nothing", (*app).lint, lintHelp},
 		{"kinds", "[KIND]", "lists the kinds of stages, or one kind's fields", (*app).kinds, kindsHelp},
 		{"graph", "SPEC", "draws a pipeline", (*app).graph, graphHelp},
-		{"inspect", "SPEC --at ID", "shows the first item that a stage makes", (*app).inspect, inspectHelp},
+		{"inspect", "SPEC [--at ID]", "what memory it takes, or the first item of a stage", (*app).inspect, inspectHelp},
 		{"compare", "A B", "sets two reports, or two sets of them, side by side", (*app).compare, compareHelp},
 		{"profile", "SPEC", "measures what each part of a pipeline could do", (*app).profile, profileHelp},
 		{"tune", "SPEC --out DIR", "finds better settings by measuring", (*app).tune, tuneHelp},

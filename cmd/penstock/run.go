@@ -180,6 +180,9 @@ func (j *job) prepare() (err error) {
 	j.s.Pipeline.With(graph.OnSkip(j.skips.take), graph.Watchdog(j.o.watchdog, func(text string) {
 		fmt.Fprintf(j.con, "penstock: watchdog: %s\n", strings.TrimRight(text, "\n"))
 	}))
+	j.s.Pipeline.With(graph.EstimateMemory(func(e graph.MemoryEstimate) {
+		fmt.Fprintf(j.con, "penstock: %s\n", report.EstimateLine(e))
+	}))
 	if j.o.listen != "" {
 		if j.site, err = listen(j.o.listen); err != nil {
 			return err

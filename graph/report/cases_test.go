@@ -65,7 +65,11 @@ func chain(pipeline string, train, wait time.Duration, steps ...step) *builder {
 	sink.Service = flat(train, items)
 	s.Stages = append(s.Stages, sink)
 	s.CPU = cpuOf(s)
-	s.Memory = graph.MemoryStats{PeakRSS: 212 << 20, InFlightPeak: 96 << 20, BytesKnown: true, Limit: 2 << 30, Estimate: some(int64(190 << 20))}
+	s.Memory = graph.MemoryStats{PeakRSS: 212 << 20, InFlightPeak: 96 << 20, BytesKnown: true, Limit: 2 << 30, SlabsPeak: 80 << 20,
+		Estimate: some(int64(190 << 20)), Estimated: &graph.MemoryEstimate{At: 800 * ms, InFlight: 104 << 20, Slabs: 86 << 20, Full: 320 << 20,
+			Resident: 220 << 20, Slowest: steps[0].id, Parts: []graph.MemoryPart{
+				{Stage: steps[0].id, Part: graph.PartEdge, Items: 104, Full: 130, Each: 1 << 20, Size: 100 << 10},
+				{Stage: "collate", Part: graph.PartSlabs, Items: 2, Full: 4, Each: 43 << 20, Size: 43 << 20}}}}
 	s.Digest, s.DigestTime = some("9f3c6a1b2d4e5f60"), 41*ms
 	s.GCPause = 3 * ms
 	s.Spec = graph.SpecInfo{Text: "pipeline: " + pipeline + "\n", Fingerprint: "5d0c"}

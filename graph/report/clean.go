@@ -94,7 +94,8 @@ func (c *cleaner) totals(s *graph.Snapshot) {
 		c.time(&l.Busy, "sink.launches.busy")
 		c.distribution("sink.launches.late", &l.Late)
 	}
-	c.counts("memory", &m.PeakRSS, &m.InFlightPeak, &m.OverdraftPeak, &m.Limit)
+	c.counts("memory", &m.PeakRSS, &m.InFlightPeak, &m.OverdraftPeak, &m.SlabsPeak, &m.Limit)
+	m.Estimated = c.estimated(m.Estimated)
 	c.maybe("memory.estimate", &m.Estimate)
 	c.time(&m.Scarce, "memory.scarce")
 	c.maybe("environment.memory_limit", &s.Environment.MemoryLimit)

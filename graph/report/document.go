@@ -234,7 +234,12 @@ type memoryDoc struct {
 	InFlightPeak  *int64 `json:"in_flight_peak_bytes"`
 	OverdraftPeak *int64 `json:"overdraft_peak_bytes"`
 	BytesKnown    bool   `json:"bytes_known"`
+	SlabsPeak     *int64 `json:"slabs_peak_bytes"`
+	Caches        int64  `json:"caches_bytes"`
+	Held          *int64 `json:"held_peak_bytes"`
 	Estimate      *int64 `json:"estimate_bytes"`
+
+	Estimated *estimateDoc `json:"estimate"`
 
 	Scarce float64 `json:"scarce_seconds"`
 }

@@ -61,7 +61,12 @@ func (h hostile) snapshot() graph.Snapshot {
 	s.Sink = graph.SinkStats{Launches: &graph.LaunchStats{Busy: h.time(), Late: h.distribution()}, Wait: h.time(), Busy: h.time(), SteadyWait: h.time(), SteadyBusy: h.time(), SteadyItems: h.count(),
 		WaitRatio: h.float(), DeviceWaitRatio: h.float(), Waits: h.distribution(), Startup: h.time(), Steady: h.time(), EpochEdge: h.time()}
 	s.Memory = graph.MemoryStats{PeakRSS: h.count(), InFlightPeak: h.count(), OverdraftPeak: h.count(), BytesKnown: h.IntN(2) == 0,
-		Estimate: some(h.count()), Limit: h.count()}
+		Estimate: some(h.count()), Limit: h.count(), SlabsPeak: h.count()}
+	if h.IntN(2) == 0 {
+		s.Memory.Estimated = &graph.MemoryEstimate{At: h.time(), InFlight: h.count(), Slabs: h.count(), Caches: h.count(), Full: h.count(),
+			Resident: h.count(), Slowest: h.pick(hostileIDs...), Parts: []graph.MemoryPart{{Stage: h.pick(hostileIDs...), Part: graph.PartEdge,
+				Items: h.count(), Full: h.count(), Each: h.count(), Size: h.count()}}}
+	}
 	for range h.IntN(6) {
 		s.Stages = append(s.Stages, h.stage())
 	}

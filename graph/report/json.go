@@ -23,7 +23,7 @@ func JSON(s graph.Snapshot) ([]byte, error) {
 		Stages: stagesOf(s.Stages), Epochs: epochsOf(&s),
 		Mix: mixOf(s.Mix), Cache: cachesOf(s.Caches), Devices: devicesOf(&s), Decisions: []struct{}{},
 		Skips:   skipsOf(s.Skips),
-		Verdict: verdictOf(j.v), Memory: memoryOf(s.Memory), Timeline: timelineOf(s.Timeline, s.Memory.BytesKnown), Digest: s.Digest,
+		Verdict: verdictOf(j.v), Memory: memoryOf(&s), Timeline: timelineOf(s.Timeline, s.Memory.BytesKnown), Digest: s.Digest,
 		GCPause: s.GCPause.Seconds(), Warnings: warnings(&s),
 	}
 	if s.Digest != nil {
@@ -211,10 +211,13 @@ func verdictOf(v Verdict) verdictDoc {
 	return d
 }
 
-func memoryOf(m graph.MemoryStats) memoryDoc {
-	d := memoryDoc{PeakRSS: positive(m.PeakRSS), BytesKnown: m.BytesKnown, Estimate: m.Estimate, Scarce: m.Scarce.Seconds()}
+func memoryOf(s *graph.Snapshot) memoryDoc {
+	m := s.Memory
+	caches, held := heldBytes(s)
+	d := memoryDoc{PeakRSS: positive(m.PeakRSS), BytesKnown: m.BytesKnown, Caches: caches, Estimate: m.Estimate, Scarce: m.Scarce.Seconds(),
+		Estimated: estimateOf(m.Estimated)}
 	if m.BytesKnown {
-		d.InFlightPeak, d.OverdraftPeak = &m.InFlightPeak, &m.OverdraftPeak
+		d.InFlightPeak, d.OverdraftPeak, d.SlabsPeak, d.Held = &m.InFlightPeak, &m.OverdraftPeak, &m.SlabsPeak, &held
 	}
 	return d
 }

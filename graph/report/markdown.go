@@ -46,10 +46,13 @@ func Markdown(s graph.Snapshot) string {
 		items = append(items, line)
 	}
 	j.list(&b, "What finished items waited behind", items)
-	for _, part := range []string{j.lost(), j.again(), j.devices(), j.caches(), j.memory()} {
+	for _, part := range []string{j.lost(), j.again(), j.devices(), j.caches(), j.memory(false)} {
 		if part != "" {
 			b.WriteString("\n" + escape(part))
 		}
+	}
+	if g, note := j.estimate(); g != nil {
+		b.WriteString("\n" + g.Markdown() + "\n" + escape(note) + "\n")
 	}
 	j.list(&b, "Warnings", warnings(&j.s))
 	return b.String()

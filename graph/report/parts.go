@@ -257,7 +257,8 @@ func (j *judge) epochs() string {
 	return "Epochs:\n" + g.Render("  ")
 }
 
-func (j *judge) memory() string {
+// memory is what was held; tables: with the estimate beside it.
+func (j *judge) memory(tables bool) string {
 	m := j.s.Memory
 	var parts []string
 	if m.PeakRSS > 0 {
@@ -278,8 +279,8 @@ func (j *judge) memory() string {
 	} else if m.PeakRSS > 0 {
 		parts = append(parts, "the items do not tell their size, so no budget is kept")
 	}
-	if m.Estimate != nil {
-		parts = append(parts, size(*m.Estimate)+" estimated before the start")
+	if m.Estimate != nil && (m.Estimated == nil || !m.BytesKnown) {
+		parts = append(parts, size(*m.Estimate)+" estimated at the start")
 	}
 	if j.s.GCPause > 0 {
 		parts = append(parts, "garbage collection paused the program for "+duration(j.s.GCPause))
@@ -287,6 +288,9 @@ func (j *judge) memory() string {
 	text := ""
 	if len(parts) > 0 {
 		text = wrap("Memory: "+strings.Join(parts, "; ")+".", "", "  ", width)
+	}
+	if g, note := j.estimate(); g != nil && tables {
+		text += g.Render("  ") + wrap(note, "  ", "  ", width)
 	}
 	if j.s.Digest != nil {
 		text += wrap(fmt.Sprintf("Digest of all samples: %s (took %s).", plain(*j.s.Digest), duration(j.s.DigestTime)),

@@ -66,9 +66,10 @@ func (t *Tag) Places(to []Place) []Place {
 
 // Hold is a share of the byte budget with a count of the items that use it. Free is called after the last.
 type Hold struct {
-	Bytes  atomic.Int64 // reserved
-	Live   atomic.Int64 // what the items that use it hold now
-	Source int64        // size of the item as it left the source
+	Bytes  atomic.Int64   // reserved
+	Live   atomic.Int64   // what the items that use it hold now
+	Source int64          // size of the item as it was let in; 0: of several
+	Ratio  *atomic.Uint64 // the largest that became of one, bits of a float64; see Source
 	Users  atomic.Int32
 	Free   func(*Hold)
 }

@@ -92,6 +92,7 @@ type Stats struct {
 	Seen                 int64 // until when the two above are counted
 	Buffer, Window       int
 	Queued               int // items in the ring now
+	Slice                int // length of the last producer's slices
 }
 
 // New makes an edge. drop gives up items that nobody will take.
@@ -140,11 +141,14 @@ func (e *Edge[T]) Widen(n int) {
 	e.mu.Unlock()
 }
 
+// LongestSlice is that of so many producers, where nothing is set.
+func LongestSlice(producers int) int { return min(MaxSlice, max(fewSlice, maxHeld/producers)) }
+
 // Bound is the longest slice that a producer may use.
 func (e *Edge[T]) Bound() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	b := min(MaxSlice, max(fewSlice, maxHeld/e.cfg.Producers))
+	b := LongestSlice(e.cfg.Producers)
 	if e.cfg.Buffer > 0 || e.cfg.Slabs {
 		b = min(b, e.room()/2)
 	}
@@ -388,7 +392,7 @@ func (e *Edge[T]) Stats() Stats {
 	s := e.stats
 	s.Left += int64(e.count)
 	s.ItemTime, s.FullTime, s.Seen = e.depth.Items, e.depth.Full, e.depth.Seen
-	s.Buffer, s.Window, s.Queued = e.room(), e.window(), e.count
+	s.Buffer, s.Window, s.Queued, s.Slice = e.room(), e.window(), e.count, e.kp
 	return s
 }
 

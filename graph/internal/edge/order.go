@@ -83,6 +83,9 @@ func (e *Edge[T]) crowded() bool {
 	return e.cfg.Window == 0 && (e.order.kept.n >= n || e.order.cells >= n*meanPart)
 }
 
+// MostKept is how many items of early parts are kept at most where the window is auto.
+func MostKept(producers int) int64 { return int64(max(minParts, 4*producers)) * meanPart }
+
 // minParts is how many parts may be kept at least, meanPart how many items they may have on average.
 const (
 	minParts = 64

@@ -11,6 +11,7 @@ import (
 type groups[B, M any] struct {
 	free     []*slab[B, M]
 	made     int
+	peak     int // of made
 	extra    int // slabs that the consumer keeps
 	open     *slab[B, M]
 	early    []*slab[B, M] // opened before their first row was placed, in order; see Slot
@@ -88,6 +89,7 @@ func (g *Group[A, B, M]) begin(epoch int32) *slab[B, M] {
 		o, s.free = s.free[len(s.free)-1], s.free[:len(s.free)-1]
 	case s.made < g.Slabs+s.extra:
 		s.made++
+		s.peak = max(s.peak, s.made)
 		o = &slab[B, M]{bad: make([]bool, g.Size), filled: make([]bool, g.Size), meta: make([]M, g.Size)}
 		if g.Keeps {
 			o.parts = make([]*edge.Ext, g.Size)
@@ -168,6 +170,12 @@ func (g *Group[A, B, M]) Keep(n int) {
 // Most is how many outputs may be under way.
 func (g *Group[A, B, M]) Most() (n int) {
 	g.In.WithLock(func() { n = g.Slabs + g.g.extra })
+	return n
+}
+
+// Made is how many outputs there were at once at most.
+func (g *Group[A, B, M]) Made() (n int) {
+	g.In.WithLock(func() { n = g.g.peak })
 	return n
 }
 

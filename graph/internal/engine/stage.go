@@ -10,6 +10,9 @@ import (
 // target is how many nanoseconds of work one hand-over should be worth.
 const target = 40_000
 
+// Target is the same, for who works out how long slices will be.
+const Target = target
+
 // Body works on a slice and puts its results out, one input after the other. It stops early, with done < len(in), when
 // out.Hurry says so. On an error done is the number of inputs before the failing one, which is left untouched.
 type Body[A, B any] func(in []edge.Cell[A], out *Out[B]) (done int, err error)

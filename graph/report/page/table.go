@@ -183,6 +183,34 @@ type pair struct {
 	c    cell
 }
 
+// memoryTable sets the estimate of memory beside what was then held.
+func (p *page) memoryTable() table {
+	t := table{ID: "memory", Caption: "Memory, estimated and held", Heads: heads("<what", "estimated", "held"),
+		Note: "Estimated once the first deliveries had shown how large items are and which stage is the slowest. Each was held at most."}
+	m := p.r.at("memory")
+	if m.at("estimate").null() {
+		return t
+	}
+	t.Note += " While the sink pauses, up to " + size(m.at("estimate.full_bytes")).Text + "."
+	for _, row := range [][3]string{{"samples on their way", "estimate.in_flight_bytes", "in_flight_peak_bytes"}, {"batches", "estimate.slabs_bytes", "slabs_peak_bytes"},
+		{"caches", "estimate.caches_bytes", "caches_bytes"}, {"all of it", "estimate_bytes", "held_peak_bytes"},
+		{"the process", "estimate.resident_bytes", "peak_rss_bytes"}} {
+		t.Rows = append(t.Rows, []cell{{Text: row[0], Head: true, Left: true}, size(m.at(row[1])), size(m.at(row[2]))})
+	}
+	return t
+}
+
+// placesTable is where the estimate says that memory lies.
+func (p *page) placesTable() table {
+	t := table{ID: "places", Caption: "Where memory is estimated to lie",
+		Heads: heads("<stage", "<what", "items", "with every queue full", "set aside for one", "what one takes there")}
+	for _, x := range p.r.at("memory.estimate.parts").list() {
+		t.Rows = append(t.Rows, []cell{head(x.at("stage")), literal(x.at("part")), count(x.at("items")), count(x.at("full_items")),
+			size(x.at("item_bytes")), size(x.at("item_size_bytes"))})
+	}
+	return t
+}
+
 func (p *page) environmentTable() table {
 	e, m, t := p.r.at("environment"), p.r.at("memory"), p.r.at("totals")
 	return p.pairs("environment", "Environment and totals",
@@ -196,7 +224,7 @@ func (p *page) environmentTable() table {
 		pair{"skipped", count(t.at("skipped"))}, pair{"stand-ins", count(t.at("stand_ins"))}, pair{"padded", count(t.at("padded"))},
 		pair{"dropped", count(t.at("dropped"))}, pair{"failed", count(t.at("failed"))}, pair{"counts add up", literal(t.at("balanced"))},
 		pair{"peak resident memory", size(m.at("peak_rss_bytes"))}, pair{"peak under way", size(m.at("in_flight_peak_bytes"))},
-		pair{"beyond the budget", size(m.at("overdraft_peak_bytes"))}, pair{"estimated before", size(m.at("estimate_bytes"))},
+		pair{"beyond the budget", size(m.at("overdraft_peak_bytes"))}, pair{"estimated at the start", size(m.at("estimate_bytes"))},
 		pair{"digest", literal(p.r.at("digest"))}, pair{"digest took", seconds(p.r.at("digest_seconds"))},
 		pair{"fingerprint of the spec", literal(p.r.at("spec.fingerprint"))})
 }
