@@ -69,5 +69,5 @@ func TestReportsTellWhatCachesHadAndWhatIsPossible(t *testing.T) {
 	assert.InDelta(t, 0.4, doc.Cache[0].HitShare, 1e-9)
 	assert.InDelta(t, 0.4, doc.Cache[0].BestHitShare, 1e-9)
 	assert.Equal(t, int64(60), doc.Epochs[1].Cache[0].Misses)
-	assert.Empty(t, violations(t, schema(t), text))
+	assert.Empty(t, violations(t, rules(t), text))
 }

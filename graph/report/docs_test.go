@@ -73,5 +73,5 @@ func TestTheMetricsPageExplainsEveryKeyOfTheReport(t *testing.T) {
 			walk(p.(map[string]any))
 		}
 	}
-	walk(schema(t))
+	walk(rules(t))
 }

@@ -22,7 +22,7 @@ func TestLateLaunchesAreTold(t *testing.T) {
 		`for want of one they were late by 40 us on average, 1 ms at p95, 9 ms at most.`)
 	text, err := report.JSON(s)
 	require.NoError(t, err)
-	assert.Empty(t, violations(t, schema(t), text))
+	assert.Empty(t, violations(t, rules(t), text))
 	var doc struct {
 		Sink struct {
 			Launches struct {

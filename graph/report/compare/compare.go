@@ -52,7 +52,7 @@ func Of(a, b []*Report) (*Comparison, error) {
 	return c, nil
 }
 
-// JSON is the comparison for programs; docs/comparing-runs.md explains its keys. Absent figures are null.
+// JSON is the comparison for programs, as compare.schema.json describes it; docs/comparing-runs.md explains its keys. Absent figures are null.
 func (c *Comparison) JSON() ([]byte, error) {
 	text, err := json.MarshalIndent(c, "", "  ")
 	return append(text, '\n'), err
