@@ -1,6 +1,7 @@
 package doctor_test
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"sync"
@@ -85,24 +86,35 @@ func TestCoresAndLocksAreNamedOnTheRealClock(t *testing.T) {
 		time.Sleep(4 * ms)
 		return i, nil
 	}
+	var disk sync.Mutex
+	served := func(i int64) (int64, error) { // one request after the other, however many readers ask
+		disk.Lock()
+		defer disk.Unlock()
+		time.Sleep(4 * ms)
+		return i, nil
+	}
+	quick := func(i int64) (int64, error) { return i, nil }
 	for _, c := range []struct {
-		name, knob string
-		f          func(int64) (int64, error)
-		workers    int
-		opts       []graph.Option
+		name, action string
+		at, f        func(int64) (int64, error)
+		readers      int
+		workers      int
+		opts         []graph.Option
 	}{
-		{"oversubscribed", "cores", burn, 32, nil},
-		{"lock", "sharing", locked, 4, []graph.Option{graph.Waits()}},
+		{"oversubscribed", "work cores", quick, burn, 1, 32, nil},
+		{"lock", "work sharing", quick, locked, 1, 4, []graph.Option{graph.Waits()}},
+		{"disk", "read sharing", served, quick, 8, 1, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var x *doctor.Examination
 			for range 3 { // other programs can spoil an examination, not make a wrong one right
 				var err error
 				x, err = doctor.Examine(func(set []string, most time.Duration) (graph.Snapshot, error) {
-					return real(t, c.f, workersIn(t, set, c.workers), most, c.opts...), nil
+					values := valuesOf(t, set)
+					return real(t, c.at, c.f, cmp.Or(values["read.workers"], c.readers), cmp.Or(values["work.workers"], c.workers), most, c.opts...), nil
 				}, doctor.Options{Time: 5 * time.Second})
 				require.NoError(t, err)
-				if len(x.Actions) > 0 && x.Actions[0].Stage+x.Actions[0].Knob == "work"+c.knob {
+				if len(x.Actions) > 0 && x.Actions[0].Stage+" "+x.Actions[0].Knob == c.action {
 					return
 				}
 			}
@@ -114,18 +126,10 @@ func TestCoresAndLocksAreNamedOnTheRealClock(t *testing.T) {
 	}
 }
 
-func workersIn(t *testing.T, set []string, is int) int {
-	values := valuesOf(t, set)
-	if n, ok := values["work.workers"]; ok {
-		return n
-	}
-	return is
-}
-
 // real runs read, work and a quick sink on the real clock for a while.
-func real(t *testing.T, f func(int64) (int64, error), workers int, most time.Duration, o ...graph.Option) graph.Snapshot {
+func real(t *testing.T, at, f func(int64) (int64, error), readers, workers int, most time.Duration, o ...graph.Option) graph.Snapshot {
 	g := graph.New("real", graph.Epochs(graph.Forever))
-	in := graph.From(g, "read", numbers{1000, func(_ *graph.Call, i int64) (int64, error) { return i, nil }}, graph.Workers(1), graph.Buffer(8))
+	in := graph.From(g, "read", numbers{1000, func(_ *graph.Call, i int64) (int64, error) { return at(i) }}, graph.Workers(readers), graph.Buffer(8))
 	out := graph.Output(graph.Via(in, "work", graph.Map(f), append(o, graph.Workers(workers), graph.Buffer(8), graph.Window(max(8, workers)))...), "train")
 	run, err := g.Start(t.Context())
 	require.NoError(t, err)
