@@ -61,6 +61,7 @@ type plant struct {
 	epochs                         int
 	filter                         int64 // keeps one in so many; 0: all
 	merge                          bool
+	mix                            []float64 // shares of read and other; nil: none
 }
 
 func (p plant) with(f func(*plant)) plant {
@@ -77,6 +78,10 @@ func (p plant) run(t *testing.T) (s graph.Snapshot) {
 	synctest.Test(t, func(t *testing.T) {
 		g := graph.New("planted", graph.Seed(3), graph.Epochs(p.epochs))
 		in := graph.From(g, "read", numbers{p.items, p.read.time}, p.read.opts...)
+		if p.mix != nil {
+			other := graph.From(g, "other", numbers{p.items, p.read.time}, graph.Workers(1))
+			in = graph.Mix(g, "both", []graph.Port[int64]{in, other}, graph.Mixing{Weights: p.mix})
+		}
 		if p.merge {
 			other := graph.From(g, "other", numbers{p.items / 3, p.read.time}, p.read.opts...)
 			in = graph.Merge(g, "both", []graph.Port[int64]{in, other})
@@ -138,6 +143,10 @@ func planted() map[string]plant {
 	add("many short epochs", func(p *plant) { p.read, p.items, p.epochs = one(ms(4)), 60, 40 })
 	add("filter", func(p *plant) { p.read, p.filter = one(ms(1.5)), 3 })
 	add("merge", func(p *plant) { p.read, p.merge = one(ms(6)), true })
+	add("a mix of unequal shares", func(p *plant) { p.read, p.mix = one(ms(6)), []float64{0.8, 0.2} })
+	add("a mix whose small share is slow", func(p *plant) {
+		p.read, p.mix = one(ms(6)), []float64{0.1, 0.9}
+	})
 	add("step at the pace of the pipeline", func(p *plant) { p.read = step{long(9.5, 0.7), []graph.Option{graph.Workers(4)}} })
 	return all
 }

@@ -40,6 +40,7 @@ type Stage struct {
 	Waits    bool  // its workers wait for something that is not the processor
 	Sink     bool
 	Merge    bool
+	Shares   []float64 // of a mix: what is asked of each of From; nil: it takes of each in turn
 	Workers  int
 	Buffer   int // 0: it has no output
 	Window   int
@@ -79,6 +80,13 @@ type document struct {
 		Waits       struct{ P95 *float64 }
 	} `json:"sink"`
 	Stages []stageDoc `json:"stages"`
+	Mix    []struct {
+		ID     string `json:"id"`
+		Inputs []struct {
+			ID    string  `json:"id"`
+			Asked float64 `json:"asked"`
+		} `json:"inputs"`
+	} `json:"mix"`
 	Epochs []struct {
 		Stages []struct {
 			ID      string `json:"id"`
@@ -219,6 +227,7 @@ func (d *document) stages(p *Profile) error {
 			}
 			s.From, read[at] = append(s.From, at), true
 		}
+		s.Shares = d.shares(x)
 		if x.Service.Mean != nil {
 			s.Time = recorded(*x.Service.Mean, x.Service.Buckets)
 		}
@@ -235,6 +244,25 @@ func (d *document) stages(p *Profile) error {
 
 func (d *document) first(id string) *stageDoc {
 	return &d.Stages[slices.IndexFunc(d.Stages, func(s stageDoc) bool { return s.ID == id })]
+}
+
+// shares are what a mix asks of its inputs, in their order; nil where it is none, or asks nothing that could be followed.
+func (d *document) shares(x *stageDoc) []float64 {
+	for _, m := range d.Mix {
+		if m.ID != x.ID || len(m.Inputs) != len(x.From) {
+			continue
+		}
+		shares := make([]float64, len(x.From))
+		for _, in := range m.Inputs {
+			at := slices.Index(x.From, in.ID)
+			if at < 0 || !(in.Asked > 0 && in.Asked <= 1) {
+				return nil
+			}
+			shares[at] = in.Asked
+		}
+		return shares
+	}
+	return nil
 }
 
 // behind takes what is told of the queue behind a stage.

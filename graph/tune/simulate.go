@@ -40,7 +40,7 @@ const mostEvents = 200_000_000
 // Simulate runs a pipeline in virtual time: workers, queues, windows, order, groups and their slabs as the engine has
 // them, service times drawn from the recorded ones, and the cores as a resource that the computing workers share evenly.
 // The same profile and seed give the same outcome. Not simulated are the byte budget, slices of quick items, epoch edges
-// in stages whose order is completion, the shares of a mix, which takes from its inputs in turn here, and that the first
+// in stages whose order is completion or behind a mix, an input of a mix that is gone through again, and that the first
 // items take longer. Cost is that of its events, one for each item of each stage: go test -v -run ALargeMachine
 // ./graph/tune prints how many it does a second.
 func Simulate(p Profile, o Options) Outcome {
@@ -268,6 +268,9 @@ func (w *world) feed(st *station) {
 				return
 			}
 			m := w.take(in)
+			if st.given != nil { // the epochs of its inputs say nothing about its own
+				m.epoch = 0
+			}
 			if st.next == nil {
 				w.arrived(st, m)
 			}
@@ -280,6 +283,14 @@ func (w *world) feed(st *station) {
 // input is the station that the next item is taken from; nil: wait. A merge takes one of each in turn,
 // within each epoch.
 func (st *station) input() *station {
+	if st.given != nil {
+		i := st.due()
+		if i < 0 {
+			return nil
+		}
+		st.given[i]++
+		return st.ins[i]
+	}
 	if len(st.ins) == 1 {
 		if st.ins[0].count == 0 {
 			return nil

@@ -30,7 +30,8 @@ type station struct {
 	s     *Stage
 	ins   []*station
 	next  *station
-	turn  int // of a merge
+	turn  int     // of a merge
+	given []int64 // of a mix: outputs by input
 	deck  deck
 	cpu   bool
 	free  int
@@ -68,6 +69,9 @@ func newStation(no int, s *Stage, sharesCores bool, seed uint64) *station {
 	for i := range st.jobs {
 		st.spare = append(st.spare, int32(i))
 	}
+	if s.Shares != nil {
+		st.given = make([]int64, len(s.Shares))
+	}
 	if !s.Sink {
 		st.ring = make([]mark, pow2(s.room()))
 		st.parts = make([]part, pow2(max(s.window(), s.slabs())+st.free+2))
@@ -98,6 +102,24 @@ func pow2(n int) int {
 }
 
 func (st *station) part(ord int64) *part { return &st.parts[int(ord)&(len(st.parts)-1)] }
+
+// due is the input whose turn it is in a mix: the one that lacks most of its share, of those that are not through; -1:
+// wait, or all are.
+func (st *station) due() int {
+	best, most, sum := -1, 0.0, int64(0)
+	for _, n := range st.given {
+		sum += n
+	}
+	for i, in := range st.ins {
+		if lacks := st.s.Shares[i]*float64(sum+1) - float64(st.given[i]); !in.over() && (best < 0 || lacks > most) {
+			best, most = i, lacks
+		}
+	}
+	if best >= 0 && st.ins[best].count == 0 {
+		return -1
+	}
+	return best
+}
 
 // push puts an item into the queue.
 func (st *station) push(m mark, now float64) {
