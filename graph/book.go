@@ -190,8 +190,10 @@ func (b *book) checkPassages(stages []*stageRun) error {
 		if g := groupAbove(n, stages); g != nil {
 			return fmt.Errorf("no state: the stage %q makes groups above the %s %q; put it below", g.id, n.kind, n.id)
 		}
-		if m, ok := p.(*mixture); ok && m.lost {
-			return fmt.Errorf("no state: more than %d items have passed the mix %q since the last delivery", maxPassed, n.id)
+		if m, ok := p.(interface{ forgot() error }); ok {
+			if err := m.forgot(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

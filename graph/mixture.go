@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -133,6 +134,13 @@ func (m *mixture) forget(n int) {
 		}
 	}
 	m.log = append(m.log[:0], m.log[n:]...)
+}
+
+func (m *mixture) forgot() error {
+	if m.lost {
+		return fmt.Errorf("no state: more than %d items have passed the mix %q since the last delivery", maxPassed, m.n.id)
+	}
+	return nil
 }
 
 // stats are the shares so far.

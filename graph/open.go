@@ -254,6 +254,12 @@ func openMerge[T any](b *builder, n *node) error {
 	if b.resume != nil {
 		m.Turn, m.TurnEpoch = b.turnOf(n), int32(b.resume.Epoch)
 	}
+	b.late(func() {
+		if b.run.water == nil && b.dropsBelow(n) {
+			k := b.merged(n)
+			m.Gave = func(cells []edge.Cell[T]) { gave(k, cells) }
+		}
+	})
 	ins, pulls := inputsOf[T](b, n)
 	m.Ins = ins
 	b.launch(func() { m.Start(b.eng) })

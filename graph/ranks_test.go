@@ -58,7 +58,7 @@ type job struct {
 	state graph.State
 }
 
-const rankEpochs = 2
+const rankEpochs = 3
 
 // ranked runs one rank, to its end or until it has made so many steps; size 0 is no collate.
 func ranked(t *testing.T, build shaped, size, workers, stop int, opts ...graph.PipelineOption) job {

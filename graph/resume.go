@@ -105,6 +105,11 @@ func (b *builder) turnOf(n *node) int {
 	if b.resume == nil {
 		return 0
 	}
+	for _, m := range b.resume.Merges {
+		if m.ID == n.id && m.Turn >= 0 && m.Turn < len(n.ins) {
+			return m.Turn
+		}
+	}
 	best, turn := int64(0), 0
 	for i, in := range n.ins {
 		for _, s := range b.sourcesOf(in) {

@@ -24,6 +24,7 @@ type State struct {
 	Digest   StateDigest   `json:"digest"`
 	Sources  []SourceState `json:"sources"`
 	Mixes    []MixState    `json:"mixes,omitempty"`
+	Merges   []MergeState  `json:"merges,omitempty"`
 	Blocks   []BlockState  `json:"blocks,omitempty"`
 	Open     *OpenState    `json:"open,omitempty"`
 
@@ -138,28 +139,7 @@ func (r *Run) hasState() error {
 		r.warn(fmt.Sprintf("the state is inexact: the stage %q has order: completion, so what was delivered out of order comes again in a run that goes on from it", first.id))
 		return nil
 	}
-	for _, s := range r.stages {
-		if s.n.role == mergeRole && s.n.decl == nil {
-			if err := dropsBelow(s.n, r.stages); err != nil {
-				return err
-			}
-		}
-	}
 	return r.book.checkPassages(r.stages)
-}
-
-// dropsBelow refuses a stage below a merge that may leave items out: what was delivered then does not tell how far the
-// merge had come with each of its inputs.
-func dropsBelow(merge *node, stages []*stageRun) error {
-	grouped := false
-	for n := merge.next; n != nil; n = n.next {
-		s := stages[n.no]
-		grouped = grouped || s.isGroup
-		if s.drops || n.skips() && !grouped && !groupBelow(n, stages) {
-			return fmt.Errorf("no state: the stage %q may leave items out below the merge %q; put it before the merge", n.id, merge.id)
-		}
-	}
-	return nil
 }
 
 func groupBelow(n *node, stages []*stageRun) bool {

@@ -75,8 +75,13 @@ func ParseState(data []byte) (s State, err error) {
 	if s.Epoch < 0 || s.Batches < 0 || s.Epoch > 1<<31-1 {
 		return State{}, errors.New("not a state: a number is out of range")
 	}
-	if s.Inexact && (len(s.Mixes)+len(s.Blocks) > 0 || s.Open != nil || s.Digest != StateDigest{}) {
+	if s.Inexact && (len(s.Mixes)+len(s.Merges)+len(s.Blocks) > 0 || s.Open != nil || s.Digest != StateDigest{}) {
 		return State{}, errors.New("not a state: it is inexact and tells what only an exact one can")
+	}
+	for _, m := range s.Merges {
+		if m.Turn < 0 {
+			return State{}, fmt.Errorf("not a state: the turn of the merge %q is out of range", m.ID)
+		}
 	}
 	for i, x := range s.Sources {
 		if len(x.Child) == 0 {

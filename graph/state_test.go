@@ -173,7 +173,10 @@ func TestResumedStreamIsTheRestOfTheUnbrokenOne(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/group=%d", shape, group), func(t *testing.T) {
 				want, _, digests := stream(t, shape, group, 1, 0)
 				for cut := 1; cut <= len(want); cut += stride(3) {
-					for _, workers := range []int{1, 8} {
+					for i, workers := range []int{1, 2, 8} {
+						if !sweep() && i == cut%3 { // two of three
+							continue
+						}
 						head, st, _ := stream(t, shape, group, 9-workers, cut)
 						require.Equal(t, want[:cut], head)
 						st = reread(t, st)
@@ -279,15 +282,18 @@ func (l listed) Open(context.Context, *graph.Env) (graph.Reader[*item.Sample], e
 	}}, nil
 }
 
-func TestFilterBelowAMergeHasNoState(t *testing.T) {
+func TestGroupsAboveAMergeAndAFilterBelowItHaveNoState(t *testing.T) {
 	p := graph.New("merge")
-	m := graph.Merge(p, "m", []graph.Port[int]{graph.From(p, "a", ints(3)), graph.From(p, "b", ints(3))})
-	out := graph.Output(graph.Via(m, "odd", graph.Filter(func(v int) (bool, error) { return v%2 == 1, nil })), "out")
+	lists := func(id string) graph.Port[[]int] {
+		return graph.Via(graph.From(p, id, ints(3)), id+"s", graph.Collect[int](2))
+	}
+	m := graph.Merge(p, "m", []graph.Port[[]int]{lists("a"), lists("b")})
+	out := graph.Output(graph.Via(m, "odd", graph.Filter(func(v []int) (bool, error) { return len(v) == 2, nil })), "out")
 	run, err := p.Start(t.Context())
 	require.NoError(t, err)
 	for range out.All(run) {
 		_, err := run.State()
-		require.ErrorContains(t, err, `"odd" may leave items out below the merge "m"`)
+		require.ErrorContains(t, err, `the stage "as" makes groups above the merge "m"; put it below`)
 	}
 	require.NoError(t, run.Wait())
 }
@@ -296,7 +302,7 @@ func TestDamagedStateIsRefused(t *testing.T) {
 	for _, text := range []string{"", "{", "[]", `{"version":9}`, `{"version":1} x`, `{"version":1,"more":2}`, `{"version":1,"epoch":-1}`,
 		`{"version":1,"sources":[{"id":"a","len":3,"place":4,"base":5}]}`, `{"version":1,"rank":2,"world":2}`, `{"version":1,"sources":[{"id":"a","len":3,"place":1,"ahead":1}]}`,
 		`{"version":1,"inexact":true,"sources":[{"id":"a","len":3,"place":1,"ahead":-1}]}`, `{"version":1,"inexact":true,"sources":[{"id":"a","len":3,"place":1,"child":[1]}]}`,
-		`{"version":1,"inexact":true,"mixes":[{"id":"a"}]}`, `{"version":1,"inexact":true,"digest":{"epoch":"1"}}`, `{"version":1,"sources":[{"id":"a","len":3,"place":1,"child":[-1]}]}`} {
+		`{"version":1,"inexact":true,"mixes":[{"id":"a"}]}`, `{"version":1,"inexact":true,"merges":[{"id":"a"}]}`, `{"version":1,"merges":[{"id":"a","turn":-1}]}`, `{"version":1,"inexact":true,"digest":{"epoch":"1"}}`, `{"version":1,"sources":[{"id":"a","len":3,"place":1,"child":[-1]}]}`} {
 		_, err := graph.ParseState([]byte(text))
 		require.Error(t, err, text)
 	}
@@ -326,7 +332,7 @@ func FuzzParseState(f *testing.F) {
 	f.Add([]byte(`{"version":1,"sources":[{"id":"a","len":1,"child":[]}]}`))
 	f.Add([]byte(`{"version":1,"inexact":true,"sources":[{"id":"a","len":30,"place":7,"ahead":4}]}`))
 	f.Add([]byte(`{"version":1,"inexact":true,"sources":[{"id":"a","len":3,"splits":{"lanes":[{"turn":0,"record":2},{"turn":-1,"record":-1}],"next":2,"at":1,"number":256,"split":1,"record":9},"ahead":1}]}`))
-	f.Add([]byte(`{"version":1,"mixes":[{"id":"m","given":[3,1],"gone":[false,true],"done":[true,false]}],"blocks":[{"id":"s","block":2,"offset":3}],"open":{"source":0,"place":4,"child":[1]},"digest":{"epoch":"0a","before":"0b"}}`))
+	f.Add([]byte(`{"version":1,"mixes":[{"id":"m","given":[3,1],"gone":[false,true],"done":[true,false]}],"blocks":[{"id":"s","block":2,"offset":3}],"merges":[{"id":"m","turn":1}],"open":{"source":0,"place":4,"child":[1]},"digest":{"epoch":"0a","before":"0b"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := graph.ParseState(data)
 		if err != nil {

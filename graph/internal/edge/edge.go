@@ -46,6 +46,7 @@ type Edge[T any] struct {
 	aborted bool
 	err     error
 	cut     func()
+	severed bool // Cut was called
 	order   order[T]
 
 	takers  list
@@ -105,8 +106,17 @@ func New[T any](cfg Config, drop func(*Cell[T])) *Edge[T] {
 // Alone says that one worker alone takes from the edge, whatever was thought when it was made.
 func (e *Edge[T]) Alone() { e.cfg.Consumers = 1 }
 
-// Upstream sets what cuts the producing stage off when the consumer wants no more.
-func (e *Edge[T]) Upstream(cut func()) { e.cut = cut }
+// Upstream sets what cuts the producing stage off when the consumer wants no more. The consumer starts first: it may
+// want no more by now.
+func (e *Edge[T]) Upstream(cut func()) {
+	e.mu.Lock()
+	e.cut = cut
+	late := e.severed && cut != nil
+	e.mu.Unlock()
+	if late {
+		cut()
+	}
+}
 
 func pow2(n int) int {
 	p := 1
@@ -314,9 +324,14 @@ func (e *Edge[T]) Close(err error) {
 // Cut says that the consuming stage wants nothing beyond what has been taken. What was given back comes before the
 // reason for the cut and is still worked off.
 func (e *Edge[T]) Cut() {
-	e.Seal()
-	if e.cut != nil {
-		e.cut()
+	e.mu.Lock()
+	e.discard()
+	e.finish(nil)
+	e.severed = true
+	cut := e.cut
+	e.mu.Unlock()
+	if cut != nil {
+		cut()
 	}
 }
 

@@ -15,6 +15,8 @@ type Merge[T any] struct {
 	// Turn is the input to begin with, if the first epoch is TurnEpoch: in a run that goes on after another.
 	Turn      int
 	TurnEpoch int32
+	// Gave, if set, is told of items before they are handed over.
+	Gave func([]edge.Cell[T])
 
 	r     *Run
 	m     *meter.Worker
@@ -217,6 +219,9 @@ func (s *Merge[T]) flush() bool {
 	s.trail.mine, s.trail.prev = nil, nil
 	if s.told != nil {
 		s.told()
+	}
+	if s.Gave != nil {
+		s.Gave(s.part.Cells)
 	}
 	s.part = edge.Part[T]{Lo: s.lo, N: n, Cells: s.part.Cells}
 	s.lo += n

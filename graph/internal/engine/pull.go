@@ -267,6 +267,9 @@ func (s *Merge[T]) Pull(r *Run, ins []Pull[T]) Pull[T] {
 					}
 					s.count(&h.c)
 					h.c.Trail = &meter.Trail{Stage: s.Meter, Took: s.m.Last(), Done: s.m.Last(), Prev: h.c.Trail}
+					if s.Gave != nil {
+						s.Gave([]edge.Cell[T]{h.c})
+					}
 					s.Out.Note(&h.c)
 					return h.c, true, nil
 				}
