@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -18,6 +20,7 @@ type tuneOptions struct {
 	root, out  string
 	seconds    float64
 	repeat     int
+	matrix     bool
 }
 
 func (a *app) tune(args []string) int {
@@ -29,6 +32,7 @@ func (a *app) tune(args []string) int {
 	f.StringVar(&o.out, "out", "", "")
 	f.Float64Var(&o.seconds, "seconds", 2, "")
 	f.IntVar(&o.repeat, "repeat", 3, "")
+	f.BoolVar(&o.matrix, "matrix", false, "")
 	rest, code, done := a.begin(f, args)
 	if done {
 		return code
@@ -70,6 +74,8 @@ func (o *tuneOptions) check() error {
 		return errors.New("--out DIR is missing: the folder for the tuned spec, the curves and the decisions")
 	case !(o.seconds > 0 && o.seconds <= 3600):
 		return fmt.Errorf("--seconds must be more than 0 and at most 3600, got %g", o.seconds)
+	case o.matrix && len(o.knobs) < 2:
+		return errors.New("--matrix needs at least two --knob ID.KEY=VALUE,VALUE")
 	case o.repeat < 1 || o.repeat > 100:
 		return fmt.Errorf("--repeat must be 1 to 100, got %d", o.repeat)
 	}
@@ -86,7 +92,7 @@ func (l *lab) search(o *tuneOptions) (*tune.Search, error) {
 		return nil, err
 	}
 	outline := s.Pipeline.Outline()
-	search := &tune.Search{Repeat: o.repeat, Say: l.say, Try: func(set []tune.Setting) (tune.Trial, error) {
+	search := &tune.Search{Repeat: o.repeat, Matrix: o.matrix, Say: l.say, Try: func(set []tune.Setting) (tune.Trial, error) {
 		var words []string
 		for _, x := range set {
 			words = append(words, x.String())
@@ -100,12 +106,39 @@ func (l *lab) search(o *tuneOptions) (*tune.Search, error) {
 		}
 		search.Knobs = append(search.Knobs, k)
 	}
+	if n := tune.Cells(search.Knobs); o.matrix && n > tune.MostCells {
+		return nil, fmt.Errorf("--matrix: more than %d combinations; give fewer knobs or values", tune.MostCells)
+	}
 	for _, st := range outline.Stages {
+		search.More = append(search.More, moreOf(st)...)
 		if st.Kind == "collate" {
 			search.Batch, search.Size = st.ID, sizeOf(st)
 		}
 	}
 	return search, nil
+}
+
+// moreOf are the knobs of a stage that the model does not know: with pin or without, and with a cache, without it, and with
+// twice as much of it.
+func moreOf(st graph.OutlineStage) []tune.Knob {
+	switch st.Kind {
+	case "pin":
+		now := "false"
+		for _, x := range st.Config {
+			if x.Key == "off" {
+				now = x.Value
+			}
+		}
+		return []tune.Knob{{Stage: st.ID, Key: "off", Values: []string{"true", "false"}, Now: now}}
+	case "memory_cache":
+		for _, x := range st.Config {
+			if n, err := strconv.ParseInt(strings.TrimSuffix(x.Value, "B"), 10, 64); x.Key == "limit" && err == nil && n > 1 {
+				now := fmt.Sprintf("%dB", n)
+				return []tune.Knob{{Stage: st.ID, Key: "limit", Values: []string{"1B", now, fmt.Sprintf("%dB", 2*n)}, Now: now}}
+			}
+		}
+	}
+	return nil
 }
 
 func sizeOf(st graph.OutlineStage) (n int) {
@@ -125,7 +158,10 @@ func (l *lab) knob(text string, o graph.Outline) (k tune.Knob, err error) {
 		return k, fmt.Errorf("--knob %q: wanted ID.KEY=VALUE,VALUE", text)
 	}
 	k = tune.Knob{Stage: stage, Key: key, Values: strings.Split(values, ",")}
-	k.Show = key != "workers" && key != "buffer" && key != "window"
+	if k.Stage == "" {
+		return k, fmt.Errorf("--knob %q: wanted ID.KEY=VALUE,VALUE", text)
+	}
+	k.Show = key != "off" && key != "limit" && key != "workers" && key != "buffer" && key != "window"
 	st, ok := o.Stage(stage)
 	if !ok {
 		return k, fmt.Errorf("--knob %q: the spec has no stage %q", text, stage)
@@ -145,6 +181,10 @@ func (l *lab) knob(text string, o graph.Outline) (k tune.Knob, err error) {
 		k.Values = append([]string{"auto"}, k.Values...)
 		if _, err := l.load(l.options([]string{name + "=auto"})); err != nil { // a field of the kind, with its default
 			k.Now, k.Values = k.Values[1], k.Values[1:]
+		}
+	} else if !slices.Contains(k.Values, k.Now) {
+		if _, err := l.load(l.options([]string{name + "=" + k.Now})); err == nil { // as it is, to compare with
+			k.Values = append([]string{k.Now}, k.Values...)
 		}
 	}
 	return k, nil
@@ -188,6 +228,7 @@ func printTuned(w io.Writer, r *tune.Result) {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", s.Setting, perSecond(s.Rate), gain)
 	}
 	_ = t.Flush()
+	printMatrix(w, r.Matrix)
 	for _, c := range r.Curves {
 		fmt.Fprintf(w, "\n%s: knee at %s; %s\n", c.Name(), c.Points[c.Knee].Value, c.Why)
 		if c.Worse != "" {
@@ -210,10 +251,23 @@ func printTuned(w io.Writer, r *tune.Result) {
 	}
 }
 
+func printMatrix(w io.Writer, cells []tune.Cell) {
+	if len(cells) == 0 {
+		return
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\nall combinations\tsamples/s\tlow\thigh\tsink waits\tcores\tRAM")
+	for _, p := range cells {
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%.0f %%\t%.2g\t%s\n", p.Value, perSecond(p.Rate), perSecond(p.Low), perSecond(p.High), 100*p.WaitRatio, p.CPU, bytesText(p.RSS))
+	}
+	_ = t.Flush()
+}
+
 const tuneHelp = `
 Sweeps one setting at a time from a baseline, keeps what clearly helps, and looks
 for the next. Which settings, and up to where, comes from the model: workers of
-the stages that limit, then their buffer and window. Each value is measured
+the stages that limit, then their buffer and window; then pin, where there is one,
+and the limit of a cache (1B is without it). Each value is measured
 several times, all values in turn, the beginning left out; what is compared are
 medians, and a value must be clear of the spread. Fewer workers that do as well
 are taken too. Order and the size of batches change more than speed, so they are
@@ -225,6 +279,8 @@ only shown. DIR gets
   tune.md      the same to read
 ` + setHelp + `  --knob ID.KEY=V,V   sweeps this knob over these values, and no others; may be given
                       several times. Any key or field of a stage
+  --matrix            measures every combination of the values of the knobs given,
+                      at most 64
   --seconds S         of each measurement, the first fifth left out; default 2
   --repeat N          measurements of each value; default 3
   --root DIR          as for run

@@ -61,9 +61,10 @@ func tuneDocument(r *tune.Result) any {
 		Settings  []string          `json:"settings"`
 		Was       map[string]string `json:"was"`
 		Ablation  []tune.Step       `json:"ablation"`
+		Matrix    []tune.Cell       `json:"matrix"`
 		Curves    []curve           `json:"curves"`
 		Decisions []tune.Decision   `json:"decisions"`
-	}{1, r.Before, r.After, []string{}, r.Was, r.Steps, []curve{}, r.Decisions}
+	}{1, r.Before, r.After, []string{}, r.Was, r.Steps, append([]tune.Cell{}, r.Matrix...), []curve{}, r.Decisions}
 	for _, s := range r.Settings {
 		doc.Settings = append(doc.Settings, s.String())
 	}

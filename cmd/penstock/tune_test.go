@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/penstock-go/penstock/graph/spec"
 )
 
 func TestTuneWritesASpecThatIsFaster(t *testing.T) {
@@ -61,6 +63,50 @@ func TestTuneWritesASpecThatIsFaster(t *testing.T) {
 	assert.FileExists(t, filepath.Join(dir, "tune.md"))
 }
 
+func TestTuneMeasuresAMatrixAndKnowsPinAndCaches(t *testing.T) {
+	dir, file := filepath.Join(t.TempDir(), "out"), write(t, "p.yaml", slowDecode)
+	r := penstock(t, "tune", file, "--out", dir, "--seconds", "0.3", "--repeat", "1", "--matrix", "--knob", "decode.workers=4", "--knob", "read.buffer=8,64")
+	require.Equal(t, exitDone, r.code, r.err)
+	assert.Contains(t, r.out, "decode.workers=1 read.buffer=auto", "as it is stands among them")
+	assert.Contains(t, r.out, "decode.workers=4 read.buffer=64")
+	var doc struct {
+		Matrix []struct {
+			Value string
+			Rate  float64 `json:"samples_per_second"`
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "tune.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &doc))
+	require.Len(t, doc.Matrix, 6)
+	assert.Greater(t, doc.Matrix[3].Rate, 2*doc.Matrix[0].Rate)
+
+	c, err := newCatalog()
+	require.NoError(t, err)
+	s, found := spec.Parse("x.yaml", []byte(`pipeline: x
+stages:
+  - {id: read, synthetic_images: {count: 4, width: 16, height: 16}}
+  - {id: decode, decode_image: {}}
+  - {id: keep, memory_cache: {limit: 4KiB}}
+  - {id: pack, collate: {size: 2}}
+  - {id: pin, pin: {}}
+  - {id: copy, device_copy: {device: "emu:pcie5x16"}}
+  - {id: train, accelerator: {}}
+`), c, spec.Options{})
+	require.Empty(t, found)
+	var knobs []string
+	for _, st := range s.Pipeline.Outline().Stages {
+		for _, k := range moreOf(st) {
+			knobs = append(knobs, k.Name()+"="+strings.Join(k.Values, ",")+" now "+k.Now)
+			for _, v := range k.Values {
+				_, found := spec.Parse("x.yaml", []byte(s.Text), c, spec.Options{Set: []string{k.Name() + "=" + v}})
+				assert.Empty(t, found)
+			}
+		}
+	}
+	assert.Equal(t, []string{"keep.limit=1B,4096B,8192B now 4096B", "pin.off=true,false now false"}, knobs)
+}
+
 func TestATunedSpecSaysWhereItsPathsAreFrom(t *testing.T) {
 	dir := t.TempDir()
 	require.Equal(t, exitDone, penstock(t, "synth", "images", filepath.Join(dir, "data"), "--count", "12").code)
@@ -83,6 +129,8 @@ func TestTuneRefusesWrongCommandLines(t *testing.T) {
 		"is no folder":               {file, "--out", file},
 		`no stage "x"`:               {file, "--out", dir, "--knob", "x.workers=1"},
 		"wanted ID.KEY=VALUE":        {file, "--out", dir, "--knob", "decode"},
+		"--matrix needs at least":    {file, "--out", dir, "--matrix", "--knob", "decode.workers=1,2"},
+		"more than 64 combinations":  {file, "--out", dir, "--matrix", "--knob", "decode.workers=1,2,3,4,5,6,7,8,9", "--knob", "pack.size=1,2,3,4,5,6,7,8,9"},
 		"unknown_key":                {file, "--out", dir, "--knob", "decode.colour=1"},
 		"workers must be at least 1": {file, "--out", dir, "--knob", "decode.workers=0"},
 	} {

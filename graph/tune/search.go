@@ -35,6 +35,10 @@ type Search struct {
 	// Knobs, if set, are swept in this order; else those that [Profile.Knobs] names, and again after each that helped,
 	// as long as one does.
 	Knobs []Knob
+	// Matrix measures every combination of the values of Knobs instead, at most [MostCells].
+	Matrix bool
+	// More are knobs that are swept where none are given, after those of the model: pin, caches.
+	More []Knob
 	// Batch is the stage whose key size is the size of batches, "" for none, and Size what it is.
 	Batch string
 	Size  int
@@ -92,6 +96,7 @@ type Result struct {
 	Settings      []Setting
 	Was           map[string]string // by knob
 	Curves        []Curve
+	Matrix        []Cell // nil: one knob was swept at a time
 	Steps         []Step
 	Decisions     []Decision
 	spent         float64
@@ -114,6 +119,12 @@ func (s *Search) Run() (*Result, error) {
 		return r, err
 	}
 	r.Steps = append(r.Steps, Step{Setting: "as the spec says", Rate: base.Rate})
+	if s.Matrix {
+		if err := s.matrix(r); err != nil {
+			return r, err
+		}
+		return r, s.prove(r)
+	}
 	given, done := s.Knobs, map[string]bool{}
 	for range mostSweeps + len(given) {
 		k, ok := s.next(&given, done, base)
@@ -151,7 +162,7 @@ func (s *Search) next(given *[]Knob, done map[string]bool, base Point) (Knob, bo
 	if err != nil {
 		return Knob{}, false
 	}
-	for _, k := range append(p.Knobs(), s.shown()...) {
+	for _, k := range slices.Concat(p.Knobs(), s.More, s.shown()) {
 		if !done[k.Name()] {
 			return k, true
 		}
