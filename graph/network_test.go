@@ -353,6 +353,7 @@ type knobs struct {
 	any    bool // order: completion here and there
 	budget int64
 	scarce bool
+	resume *graph.State
 }
 
 func (k *knobs) options(s *step, ins bool) []graph.Option {
@@ -381,6 +382,9 @@ func (g *network) build(k *knobs, l *ledger) (*graph.Pipeline, *graph.Out[*token
 			asked++
 			return int64(scramble(asked/8, g.seed)%2) * 1000, 1000
 		}))
+	}
+	if k.resume != nil {
+		p.With(graph.Resume(*k.resume, true)) // other stages may have order: completion now
 	}
 	if k.sync {
 		p.With(graph.Sync())

@@ -226,6 +226,39 @@ func TestRandomGraphsInCompletionOrderHoldTheSameItems(t *testing.T) {
 			for k, n := range count {
 				require.Zero(t, n, k)
 			}
+			g.resumedInAnyOrder(t, want)
 		})
 	}
+}
+
+// resumedInAnyOrder cuts a run with order: completion somewhere and goes on: nothing is lost.
+func (g *network) resumedInAnyOrder(t *testing.T, want []entry) {
+	r := rand.New(rand.NewPCG(g.seed, 500))
+	at := 1 + r.IntN(len(want)+1)
+	var st graph.State
+	head := g.run(t, &knobs{r: r, any: true}, func(n int, run *graph.Run, _ func()) bool {
+		if n == at {
+			var err error
+			st, err = run.State()
+			if err != nil && !st.Inexact { // an exact state has other limits
+				require.ErrorContains(t, err, "no state")
+			}
+		}
+		return n == at
+	})
+	if !st.Inexact {
+		return
+	}
+	tail := g.run(t, &knobs{r: r, any: true, resume: &st}, nil)
+	have := map[string]bool{}
+	for _, o := range []outcome{head, tail} {
+		for i := range o.ids {
+			have[fmt.Sprint(o.epochs[i], " ", o.ids[i])] = true
+		}
+	}
+	all := map[string]bool{}
+	for _, e := range want {
+		all[fmt.Sprint(e.pos.Epoch, " ", e.id)] = true
+	}
+	require.Equal(t, all, have, "cut after %d of %d: %+v", at, len(want), st)
 }
