@@ -207,6 +207,7 @@ type EpochStats struct {
 	Caches           []CacheEpoch
 	Wait             time.Duration // of the sink, in this epoch
 	PeakRSS          int64         // of the process when the epoch ended, read at most every 50 ms
+	InFlight         int64         // bytes that were set aside for items under way at its end
 	Goroutines       int
 }
 

@@ -132,6 +132,7 @@ func (o *typedOutlet[T]) closeEpoch(now int64, edge bool) {
 	o.chain = item.Chain{}
 	e.PeakRSS = o.resident.at(now)
 	e.Goroutines = runtime.NumGoroutine()
+	e.InFlight = o.r.bytes.admit.Inside()
 	o.stats.epochs = append(o.stats.epochs, *e)
 }
 

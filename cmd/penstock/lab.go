@@ -141,7 +141,7 @@ func (l *lab) whole(more ...string) (tune.Trial, error) {
 	if err != nil {
 		return tune.Trial{}, err
 	}
-	s.Pipeline.With(graph.NoFuse(), graph.Epochs(graph.Forever))
+	s.Pipeline.With(graph.NoFuse(), graph.Epochs(graph.Forever), graph.KeepTimeline())
 	t, err := l.measure(s.Pipeline, nil)
 	t.Snapshot.Spec.Text, t.Snapshot.Spec.Overrides = s.Text, s.Overrides
 	return t, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/penstock-go/penstock/graph"
@@ -234,13 +235,40 @@ func printMemory(w io.Writer, s graph.Snapshot) {
 		}
 	}
 	fmt.Fprintln(w)
+	printOverTime(w, s.Timeline)
 	for _, g := range tune.Growing(s.Epochs) {
 		from, to := fmt.Sprintf("%.0f", g.From), fmt.Sprintf("%.0f", g.To)
-		if g.What == "rss" {
+		if g.What != "goroutines" {
 			from, to = bytesText(int64(g.From)), bytesText(int64(g.To))
 		}
-		fmt.Fprintf(w, "- ALARM: %s grew from %s to %s over %d epochs\n", g.What, from, to, g.Epochs)
+		what := map[string]string{"rss": "resident memory", "in_flight": "memory of items under way", "goroutines": "the number of goroutines"}[g.What]
+		fmt.Fprintf(w, "- ALARM: %s grew from %s to %s over %d epochs\n", what, from, to, g.Epochs)
 	}
+}
+
+// printOverTime shows memory and goroutines in the quarters of the run.
+func printOverTime(w io.Writer, l *graph.Timeline) {
+	if l == nil || len(l.RSS) < 4 {
+		return
+	}
+	quarters := func(all []int64, text func(int64) string) string {
+		var words []string
+		for i := range 4 {
+			most := int64(0)
+			for _, n := range all[len(all)*i/4 : len(all)*(i+1)/4] {
+				most = max(most, n)
+			}
+			if most == 0 { // nobody looked
+				words = append(words, "-")
+				continue
+			}
+			words = append(words, text(most))
+		}
+		return strings.Join(words, ", ")
+	}
+	number := func(n int64) string { return fmt.Sprint(n) }
+	fmt.Fprintf(w, "- over time, by quarters: resident %s; in flight %s; goroutines %s\n", quarters(l.RSS, bytesText), quarters(l.InFlight, bytesText),
+		quarters(l.Goroutines, number))
 }
 
 // limitOf is what the formula says that a stage can do.

@@ -28,7 +28,7 @@ func TestProfileFindsTheCeilingsOfAPlantedPipeline(t *testing.T) {
 	file, report := filepath.Join(dir, "c.json"), filepath.Join(dir, "r.json")
 	r := penstock(t, "profile", write(t, "p.yaml", slowDecode), "--seconds", "0.6", "--json", file, "--report", report)
 	require.Equal(t, exitDone, r.code, r.err)
-	for _, want := range []string{"preparing limits", "decode alone", "the source reads no files", "to keep the sink busy takes"} {
+	for _, want := range []string{"preparing limits", "decode alone", "the source reads no files", "to keep the sink busy takes", "- over time, by quarters: resident "} {
 		assert.Contains(t, r.out, want)
 	}
 	text, err := os.ReadFile(file)

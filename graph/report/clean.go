@@ -148,7 +148,7 @@ func (c *cleaner) stage(st *graph.StageStats) {
 }
 
 func (c *cleaner) epoch(e *graph.EpochStats) {
-	c.counts("epochs", &e.Epoch, &e.Samples, &e.Batches, &e.PeakRSS)
+	c.counts("epochs", &e.Epoch, &e.Samples, &e.Batches, &e.PeakRSS, &e.InFlight)
 	c.time(&e.Elapsed, "epochs.elapsed")
 	c.time(&e.Wait, "epochs.wait")
 	c.times("epochs.edge_gap", &e.EdgeGap)

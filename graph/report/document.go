@@ -191,6 +191,7 @@ type epochDoc struct {
 	Stages     []epochStageDoc `json:"stages"`
 	Cache      []cacheEpochDoc `json:"cache"`
 	PeakRSS    *int64          `json:"peak_rss_bytes"`
+	InFlight   *int64          `json:"in_flight_bytes"`
 	Goroutines *int            `json:"goroutines"`
 }
 

@@ -177,6 +177,9 @@ func epochsOf(s *graph.Snapshot) []epochDoc {
 		d := epochDoc{Epoch: e.Epoch, Samples: e.Samples, Batches: e.Batches, Seconds: e.Elapsed.Seconds(),
 			EdgeGap: inSeconds(e.EdgeGap), Digest: e.Digest, Stages: []epochStageDoc{}, Cache: cacheEpochsOf(e.Caches),
 			PeakRSS: positive(e.PeakRSS), Goroutines: positive(e.Goroutines)}
+		if s.Memory.BytesKnown && e.Goroutines > 0 { // it is over
+			d.InFlight = &e.InFlight
+		}
 		for i := range s.Stages { // in order of declaration, as everywhere
 			if n, ok := e.ItemsIn[s.Stages[i].ID]; ok {
 				d.Stages = append(d.Stages, epochStageDoc{s.Stages[i].ID, n})

@@ -56,7 +56,7 @@ func median(xs []float64) float64 {
 
 // Growth is an alarm: something grew from epoch to epoch.
 type Growth struct {
-	What     string // "goroutines", "rss"
+	What     string // "goroutines", "rss", "in_flight"
 	From, To float64
 	Epochs   int
 }
@@ -75,6 +75,7 @@ func Growing(epochs []graph.EpochStats) (all []Growth) {
 		of   func(graph.EpochStats) float64
 	}{
 		{"goroutines", func(e graph.EpochStats) float64 { return float64(e.Goroutines) }},
+		{"in_flight", func(e graph.EpochStats) float64 { return float64(e.InFlight) }},
 		{"rss", func(e graph.EpochStats) float64 { return float64(e.PeakRSS) }},
 	} {
 		first, last, rises := q.of(epochs[0]), q.of(epochs[len(epochs)-1]), 0

@@ -36,6 +36,11 @@ func TestWhatGrowsFromEpochToEpochRaisesAnAlarm(t *testing.T) {
 		return all
 	}
 	assert.Equal(t, []tune.Growth{{What: "goroutines", From: 20, To: 28, Epochs: 5}}, tune.Growing(epochs(5, 20, 22, 24, 26, 28)))
+	leak := epochs(20, 20, 20, 20, 20, 20)
+	for i := range leak {
+		leak[i].InFlight = int64(1000 + 100*i)
+	}
+	assert.Equal(t, []tune.Growth{{What: "in_flight", From: 1100, To: 1500, Epochs: 5}}, tune.Growing(leak))
 	assert.Empty(t, tune.Growing(epochs(5, 20, 20, 20, 20)), "the first epoch fills what stays")
 	assert.Empty(t, tune.Growing(epochs(5, 20, 30, 20, 31)), "up and down is no growth")
 	assert.Empty(t, tune.Growing(epochs(5, 20, 30)), "too few to tell")

@@ -130,12 +130,12 @@ func (p *page) mixTable() table {
 }
 
 func (p *page) epochTable() table {
-	t := table{ID: "epochs", Caption: "Epochs", Heads: heads("epoch", "samples", "batches", "time", "wait before it", "peak memory", "goroutines", "<digest")}
+	t := table{ID: "epochs", Caption: "Epochs", Heads: heads("epoch", "samples", "batches", "time", "wait before it", "peak memory", "under way at its end", "goroutines", "<digest")}
 	for _, e := range p.r.at("epochs").list() {
 		c := count(e.at("epoch"))
 		c.Head = true
 		t.Rows = append(t.Rows, []cell{c, count(e.at("samples")), count(e.at("batches")), seconds(e.at("seconds")),
-			seconds(e.at("edge_gap_seconds")), size(e.at("peak_rss_bytes")), count(e.at("goroutines")), literal(e.at("digest"))})
+			seconds(e.at("edge_gap_seconds")), size(e.at("peak_rss_bytes")), size(e.at("in_flight_bytes")), count(e.at("goroutines")), literal(e.at("digest"))})
 	}
 	return t
 }
