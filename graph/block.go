@@ -47,7 +47,6 @@ type blockMark struct {
 
 func openBlock[T any](b *builder, s *stageRun, in *edge.Edge[T], d *Block) error {
 	s.workers, s.block = 1, max(1, d.Size)
-	in.Alone()
 	h := hooksOf[T](b.index)
 	k := &blocks{run: b.run, most: 4096, of: -1}
 	k.route, k.from = b.route(s.n)

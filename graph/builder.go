@@ -68,6 +68,10 @@ type stageRun struct {
 	behind   func() edge.Stats                     // of the queue that it puts into itself
 	depth    *meter.Depth                          // of its output queue, guarded by locked
 	locked   func(func())
+	staff    staff         // that may be changed while it runs; nil: it cannot
+	crews    []func(n int) // are told how many workers it has
+	deepen   func(buffer, window int)
+	deep     [2]int // what deepen was told last; of the goroutine that moves
 	opened   time.Duration
 	sized    bool
 	slot     *slotter // of the group that reads its output

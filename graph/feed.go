@@ -14,7 +14,7 @@ type feed struct {
 	source  uint16
 	places  Places
 	epochs  int
-	workers int64
+	workers func() int
 	world   shard.World
 	uneven  shard.Uneven
 	quota   *quota // nil: the epoch's length decides
@@ -43,7 +43,7 @@ func (b *builder) feedOf(s *stageRun, number int, me sourceRun, places Places) (
 		return nil, err
 	}
 	f := &feed{
-		source: uint16(number), places: places, epochs: b.p.epochs, workers: int64(s.workers),
+		source: uint16(number), places: places, epochs: b.p.epochs, workers: s.hands,
 		world: b.p.world, uneven: b.p.unevenBy(), resumed: -1, water: b.run.water, left: func(n int64) { s.m.Dropped.Add(n) },
 	}
 	if at != nil {
@@ -78,7 +78,7 @@ func (f *feed) next(buf []edge.Cell[struct{}], k int) ([]edge.Cell[struct{}], bo
 	if f.stopped.Load() {
 		return buf, true
 	}
-	n := min(int64(k), max(1, left/f.workers), left)
+	n := min(int64(k), max(1, left/int64(f.workers())), left)
 	all, step := f.places.Len(f.epoch), f.world.Size()
 	t := edge.Tag{Place: f.baseOf(f.epoch) + f.world.Place(f.number), Epoch: int32(f.epoch), Source: f.source}
 	f.number += n

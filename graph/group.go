@@ -19,10 +19,7 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 	s.workers = max(1, s.workers)
 	out := newEdge[B](b, s)
 	h := hooksOf[A](b.index)
-	calls := make([]*Call, s.workers)
-	for i := range calls {
-		calls[i] = b.newCall(s.n)
-	}
+	calls := make([]*Call, b.most(s)) // each is its worker's own
 	var capped sync.Mutex
 	caps := b.capsOf(s)
 	e := &engine.Group[A, B, item.Row]{
@@ -51,8 +48,13 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 			return slabs, nil
 		},
 		Row: func(worker int, out B, row int, c *edge.Cell[A]) error {
-			calls[worker].at(&c.Tag)
-			return g.Row(calls[worker], out, row, c.V)
+			call := calls[worker]
+			if call == nil {
+				call = b.newCall(s.n)
+				calls[worker] = call
+			}
+			call.at(&c.Tag)
+			return g.Row(call, out, row, c.V)
 		},
 		Fill: g.Fill,
 		Undo: g.Undo,
@@ -99,6 +101,7 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 	if b.resume != nil {
 		e.FirstEpoch, e.FirstNumber = int32(b.resume.Epoch), b.resume.Batches
 	}
+	b.tunes(s, e)
 	b.groups = append(b.groups, func(t *meter.Trail) {
 		if e.Waiting() {
 			e.Held(longestAfter(t, s.m))

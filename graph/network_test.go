@@ -354,6 +354,7 @@ type knobs struct {
 	budget int64
 	scarce bool
 	resume *graph.State
+	fidget bool // what is auto moves at random while the run goes on
 }
 
 func (k *knobs) options(s *step, ins bool) []graph.Option {
@@ -364,7 +365,15 @@ func (k *knobs) options(s *step, ins bool) []graph.Option {
 	if k.r == nil {
 		return append(o, graph.Workers(1))
 	}
-	o = append(o, graph.Workers([]int{1, 2, 3, 8}[k.r.IntN(4)]), graph.Buffer([]int{0, 0, 1, 2, 7, 64}[k.r.IntN(6)]))
+	if k.fidget {
+		o = append(o, graph.Workers([]int{0, 0, 0, 2}[k.r.IntN(4)]))
+		if k.r.IntN(3) > 0 {
+			o = append(o, graph.Waits())
+		}
+	} else {
+		o = append(o, graph.Workers([]int{1, 2, 3, 8}[k.r.IntN(4)]))
+	}
+	o = append(o, graph.Buffer([]int{0, 0, 1, 2, 7, 64}[k.r.IntN(6)]))
 	if ins {
 		o = append(o, graph.Window([]int{0, 0, 1, 5, 64}[k.r.IntN(5)]))
 	}
@@ -388,6 +397,9 @@ func (g *network) build(k *knobs, l *ledger) (*graph.Pipeline, *graph.Out[*token
 	}
 	if k.sync {
 		p.With(graph.Sync())
+	}
+	if k.fidget {
+		p.With(graph.Tuned(func(may graph.Tunable) graph.Tuner { return &fidget{r: k.r, may: may} }))
 	}
 	return p, graph.Output(g.port(p, g.root, k, l), "out")
 }

@@ -33,23 +33,10 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 		Buffer: o.buffer, Window: o.window, Producers: s.workers, Consumers: 1,
 		Ordered: o.order != CompletionOrder || s.n.cacheBelow() != nil, Slabs: s.slabbed, Least: s.block,
 	}
+	source := s
 	if s.cache {
-		cfg.Producers += b.stages[b.sourceOf(s.n).no].workers
-	}
-	if next := b.last(s.n).next; next != nil && next.role == stageRole && (traitsOf(next.decl).Serial || isCache(next)) {
-		cfg.Consumers = 1
-	} else if next != nil && next.role == stageRole {
-		cfg.Consumers = next.opts.workers
-		if cfg.Consumers == 0 {
-			load := CPU
-			if l, ok := next.decl.(Loader); ok {
-				load = l.Load()
-			}
-			if next.opts.waits {
-				load = Wait
-			}
-			cfg.Consumers = b.autoWorkers(load)
-		}
+		source = b.stages[b.sourceOf(s.n).no]
+		cfg.Producers += source.workers
 	}
 	e := edge.New(cfg, func(c *edge.Cell[T]) {
 		if h.release == nil {
@@ -64,6 +51,8 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 			e.OnMark = b.capsOf(s)
 		}
 	})
+	source.crews = append(source.crews, func(n int) { e.Crew(n + cfg.Producers - source.workers) })
+	s.deepen = e.Deepen
 	s.onPass = func(f func(uint16, int64) error) { e.OnPass = f }
 	if s.slabbed {
 		s.widen = e.Widen
@@ -171,6 +160,7 @@ func openStage[A, B any](b *builder, n *node, st Stage[A, B]) error {
 		PlaceKey: hin.placeKey,
 	}
 	finish(b, s, &hout, &e.Finish, &e.Hash)
+	b.tunes(s, e)
 	b.launch(func() { e.Start(b.eng) })
 	if b.p.sync {
 		b.pulls[n.no] = e.Pull(b.eng, b.pulls[n.ins[0].no].(engine.Pull[A]))

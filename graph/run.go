@@ -36,6 +36,7 @@ type Run struct {
 	water    *lowWater // nil: all stages keep the order
 	launches launches  // of the sink
 	stops    []func() error
+	knobs    []knob
 	lines    *lines      // nil: no timeline is kept
 	roll     *meter.Roll // nil: no trace is
 
@@ -53,6 +54,7 @@ type Run struct {
 	telling  sync.Mutex
 	mu       sync.Mutex
 	warnings []string
+	log      []Decision
 	lapse    *StageError // what a strict run lacks
 	opened   bool        // every part is open
 }
@@ -122,6 +124,9 @@ func (p *Pipeline) Start(ctx context.Context) (*Run, error) {
 	}
 	for i := len(b.starts) - 1; i >= 0; i-- { // sink first: nothing is made before it can be taken
 		b.starts[i]()
+	}
+	if p.tune != nil && !p.sync {
+		p.tune(r, b)
 	}
 	if r.eng.Watched {
 		r.index = b.index

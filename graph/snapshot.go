@@ -27,6 +27,7 @@ type Snapshot struct {
 	GCPause     time.Duration
 	CPU         time.Duration // processor time of the process during the run
 	CPUWait     time.Duration // its threads were ready to run and had no core, added up; 0 where that is not told
+	Decisions   []Decision    // of the tuner, see [Tuned]
 	Skips       []SkipNote    // the first items that were left out, by stage; their number is in Totals
 	Warnings    []string
 	Err         string // "" or the root cause

@@ -21,14 +21,61 @@ var phases = map[meter.When]string{meter.InStartup: PhaseStartup, meter.InSteady
 // that counts of different stages may be some items apart.
 func (r *Run) Snapshot() Snapshot {
 	o := r.outlet.read()
-	s := Snapshot{
-		Pipeline: r.p.name, Running: !r.eng.Over(), Environment: environment(), Digest: o.digest, Epochs: o.epochs,
-		Spec: SpecInfo{Text: r.p.Describe()},
-	}
+	s, stats := r.numbers(o)
+	s.Environment, s.Digest, s.Epochs, s.Spec = environment(), o.digest, o.epochs, SpecInfo{Text: r.p.Describe()}
 	s.Rank, s.World = r.p.World()
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(s.Spec.Text))
 	s.Spec.Fingerprint = fmt.Sprintf("%016x", h.Sum64())
+	for i, st := range r.stages {
+		s.Emulated = s.Emulated || emulated(st.n.decl)
+		s.Totals.Skipped += s.Stages[i].Skipped
+		s.Totals.StandIns += s.Stages[i].StandIns
+		s.Totals.Dropped += s.Stages[i].Dropped
+		s.Totals.Failed += s.Stages[i].Failed
+		s.DigestTime += time.Duration(st.m.Times().Digest)
+	}
+	s.Caches = r.cacheStats(s.Epochs)
+	if !s.Running {
+		s.Totals.Unbalanced = r.unbalanced(s.Stages, stats)
+		s.Totals.Balanced = len(s.Totals.Unbalanced) == 0
+	}
+	s.Devices = r.deviceStats(&s)
+	for _, b := range r.blamer.Read() {
+		x := Blame{Cause: causes[b.Cause], Phase: phases[b.When], Time: time.Duration(b.Time)}
+		if b.Stage != nil {
+			x.Stage = b.Stage.ID
+		}
+		s.Blame = append(s.Blame, x)
+	}
+	if r.lines != nil {
+		s.Timeline = r.lines.read(int64(s.Totals.Elapsed), s.Running)
+	}
+	s.Mix = r.book.mixes()
+	s.Memory, s.Skips = r.memoryStats(), r.Skips()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.Decisions = append([]Decision(nil), r.log...)
+	s.Warnings = append([]string(nil), r.warnings...)
+	if r.roll != nil && r.roll.Cut() > 0 {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("the trace ends after %v: it holds %d spans and is full", time.Duration(r.roll.Cut()).Round(time.Millisecond), r.roll.Size()))
+	}
+	if r.err != nil {
+		s.Err = r.err.Error()
+	}
+	return s
+}
+
+// look is the part of a snapshot that a tuner goes by.
+func (r *Run) look() Snapshot {
+	s, _ := r.numbers(r.outlet.read())
+	s.Memory.BytesKnown = r.bytes.known.Load()
+	return s
+}
+
+// numbers reads the counts, times and settings of the stages.
+func (r *Run) numbers(o outletStats) (Snapshot, []edge.Stats) {
+	s := Snapshot{Pipeline: r.p.name, Running: !r.eng.Over()}
 	s.Totals = Totals{
 		Epochs: int64(len(o.epochs)), Samples: o.samples, Batches: o.batches, Bytes: o.bytes, Padded: o.padded,
 		Elapsed: time.Duration(r.clock.Now()), Balanced: true,
@@ -52,43 +99,9 @@ func (r *Run) Snapshot() Snapshot {
 		}
 	}
 	for i, st := range r.stages {
-		x := r.stageStats(st, stats[i])
-		s.Emulated = s.Emulated || emulated(st.n.decl)
-		s.Totals.Skipped += x.Skipped
-		s.Totals.StandIns += x.StandIns
-		s.Totals.Dropped += x.Dropped
-		s.Totals.Failed += x.Failed
-		s.DigestTime += time.Duration(st.m.Times().Digest)
-		s.Stages = append(s.Stages, x)
+		s.Stages = append(s.Stages, r.stageStats(st, stats[i]))
 	}
-	s.Caches = r.cacheStats(s.Epochs)
-	if !s.Running {
-		s.Totals.Unbalanced = r.unbalanced(s.Stages, stats)
-		s.Totals.Balanced = len(s.Totals.Unbalanced) == 0
-	}
-	s.Devices = r.deviceStats(&s)
-	for _, b := range r.blamer.Read() {
-		x := Blame{Cause: causes[b.Cause], Phase: phases[b.When], Time: time.Duration(b.Time)}
-		if b.Stage != nil {
-			x.Stage = b.Stage.ID
-		}
-		s.Blame = append(s.Blame, x)
-	}
-	if r.lines != nil {
-		s.Timeline = r.lines.read(int64(s.Totals.Elapsed), s.Running)
-	}
-	s.Mix = r.book.mixes()
-	s.Memory, s.Skips = r.memoryStats(), r.Skips()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s.Warnings = append([]string(nil), r.warnings...)
-	if r.roll != nil && r.roll.Cut() > 0 {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("the trace ends after %v: it holds %d spans and is full", time.Duration(r.roll.Cut()).Round(time.Millisecond), r.roll.Size()))
-	}
-	if r.err != nil {
-		s.Err = r.err.Error()
-	}
-	return s
+	return s, stats
 }
 
 // deviceStats reads the devices, each once, and what they say of the run as a whole.
@@ -161,7 +174,7 @@ func (r *Run) stageStats(st *stageRun, e edge.Stats) StageStats {
 	t := m.Times()
 	h := m.Service.Read()
 	x := StageStats{
-		ID: n.id, Kind: n.kind, Load: st.load, Workers: st.workers, WorkersAuto: n.opts.workers == 0 && n.role != sinkRole && n.role != mergeRole,
+		ID: n.id, Kind: n.kind, Load: st.load, Workers: st.hands(), WorkersAuto: n.opts.workers == 0 && n.role != sinkRole && n.role != mergeRole,
 		Buffer: e.Buffer, BufferAuto: n.opts.buffer == 0 && st.stats != nil, Window: e.Window, WindowAuto: n.opts.window == 0 && st.stats != nil,
 		Order: string(InputOrder), ItemsIn: m.In.Load(), ItemsOut: e.In - e.Marks, Filtered: m.Filtered.Load(),
 		Skipped: m.Skipped.Load(), StandIns: m.StandIns.Load(), Dropped: m.Dropped.Load(), Failed: m.Failed.Load(), Retried: m.Retried.Load(), Timeout: n.opts.timeout, Overdue: m.Overdue.Load(), Abandoned: m.Abandoned.Load(), InFlight: m.Lost.Load(),
@@ -190,7 +203,7 @@ func (r *Run) stageStats(st *stageRun, e edge.Stats) StageStats {
 		x.From = append(x.From, in.id)
 	}
 	if h.Count > 0 && h.Sum > 0 {
-		c := float64(st.workers) * float64(h.Count) / (float64(h.Sum) / 1e9)
+		c := float64(st.hands()) * float64(h.Count) / (float64(h.Sum) / 1e9)
 		x.Capacity = &c
 	}
 	if t.Lifetime > 0 {

@@ -39,6 +39,9 @@ type Edge[T any] struct {
 	feed    []Cell[T] // scratch of Source
 	wide    int
 	kp, kc  int // slice lengths of the last producer and consumer
+	hands   int // takers with a number from here on stand by
+	deep    int // what an auto buffer and an auto window hold at least, see Deepen
+	ahead   int
 	back    []given[T]
 	held    int // consumers that hold a slice and may give part of it back
 	closed  bool
@@ -52,8 +55,10 @@ type Edge[T any] struct {
 	takers  list
 	putters queue
 	slabs   list
+	bench   list // takers that stand by
 
 	starving atomic.Int32
+	resized  atomic.Int32
 
 	// OnMark, if set, sees each new mark as it enters the ring, in order: it is number passed. An error ends the edge
 	// before the mark.
@@ -98,13 +103,10 @@ type Stats struct {
 
 // New makes an edge. drop gives up items that nobody will take.
 func New[T any](cfg Config, drop func(*Cell[T])) *Edge[T] {
-	e := &Edge[T]{cfg: cfg, drop: drop, mu: makeLock(), kp: 1, kc: 1}
+	e := &Edge[T]{cfg: cfg, drop: drop, mu: makeLock(), kp: 1, kc: 1, hands: everyone}
 	e.ring = make([]Cell[T], pow2(e.room()))
 	return e
 }
-
-// Alone says that one worker alone takes from the edge, whatever was thought when it was made.
-func (e *Edge[T]) Alone() { e.cfg.Consumers = 1 }
 
 // Upstream sets what cuts the producing stage off when the consumer wants no more. The consumer starts first: it may
 // want no more by now.
@@ -132,16 +134,16 @@ func (e *Edge[T]) room() int {
 		return e.cfg.Buffer
 	}
 	if e.cfg.Slabs {
-		return max(2*e.cfg.Producers, e.wide, e.cfg.Least)
+		return max(2*e.cfg.Producers, e.wide, e.cfg.Least, e.deep)
 	}
-	return max(2*e.cfg.Producers, 4*e.kp, e.cfg.Least)
+	return max(2*e.cfg.Producers, 4*e.kp, e.cfg.Least, e.deep)
 }
 
 func (e *Edge[T]) window() int {
 	if e.cfg.Window > 0 {
 		return e.cfg.Window
 	}
-	return 4 * e.kp * e.cfg.Producers
+	return max(4*e.kp*e.cfg.Producers, e.ahead)
 }
 
 // Widen sets an auto buffer of items that hold slabs.
@@ -303,9 +305,14 @@ func (e *Edge[T]) finish(err error) {
 	}
 	e.ended, e.err = true, err
 	e.order.clear(e)
+	e.wakeAll()
+}
+
+func (e *Edge[T]) wakeAll() {
 	e.slabs.wakeAll()
 	e.takers.wakeAll()
 	e.putters.wakeAll()
+	e.bench.wakeAll()
 }
 
 // Close says that the producing stage's last worker has left, because its own input ended with err.
@@ -357,9 +364,7 @@ func (e *Edge[T]) Abort() {
 	}
 	e.back = nil
 	e.order.clear(e)
-	e.slabs.wakeAll()
-	e.takers.wakeAll()
-	e.putters.wakeAll()
+	e.wakeAll()
 }
 
 // discard drops what is in the ring.

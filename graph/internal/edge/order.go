@@ -80,6 +80,9 @@ func (e *Edge[T]) far() int64 {
 // its own, and parts may be of one item each.
 func (e *Edge[T]) crowded() bool {
 	n := max(minParts, 4*e.cfg.Producers)
+	if e.ahead > 0 {
+		n = max(n, e.ahead/e.kp)
+	}
 	return e.cfg.Window == 0 && (e.order.kept.n >= n || e.order.cells >= n*meanPart)
 }
 

@@ -15,12 +15,15 @@ type Slice[T any] struct {
 	Waited  bool
 	OK      bool // false: the stream has ended
 	Due     bool // a group must be ended first; no cells
+	Off     bool // the worker is one too many: no cells, and StandBy is next
 }
 
 // Taker is the taking end of one worker. It holds the slice that it took last, and may give part of it back, until its
 // next take.
 type Taker[T any] struct {
 	W    *Waiter
+	No   int  // of the worker, see [Edge.Staff]
+	Late bool // the edge was staffed with more while it was at work, and this is one of them
 	held bool
 	buf  []Cell[T]
 }
@@ -32,7 +35,15 @@ func (e *Edge[T]) Take(t *Taker[T], clock *meter.Clock, k int, now int64) (s Sli
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.letGo(t)
+	if t.Late {
+		t.Late = false
+		e.cfg.Consumers++
+	}
 	for !e.aborted {
+		if e.surplus(t) {
+			s.Off, s.OK = true, true
+			return s
+		}
 		if len(e.back) > 0 {
 			e.takeBack(t, &s)
 			return s

@@ -30,6 +30,10 @@ func (w *filler[A, B, M]) slice() bool {
 	if !sl.OK {
 		return false
 	}
+	if sl.Off {
+		standBy(g.In, &w.take, g.Meter, w.m, g.clock)
+		return true
+	}
 	if sl.Due {
 		return w.endDue()
 	}

@@ -59,7 +59,7 @@ type Group[A, B, M any] struct {
 	// Stalled, if set, is told how long a slab was waited for.
 	Stalled func(ns int64)
 
-	live    atomic.Int32
+	Staff
 	waiting atomic.Bool
 	g       groups[B, M] // under the input edge's lock
 	clock   *meter.Clock
@@ -75,21 +75,20 @@ func (g *Group[A, B, M]) Start(r *Run) {
 	g.Out.Upstream(g.In.Cut)
 	r.OnEnd(g.In.Abort)
 	r.OnEnd(g.Out.Abort)
-	g.live.Store(int32(g.Workers))
-	for i := range g.Workers {
+	g.open(g.Workers, g.In.Staff, func(no int, late bool) {
 		r.Work(g.Meter, func() {
-			w := &filler[A, B, M]{g: g, no: i, m: g.Meter.NewWorker(r.Clock.Now()), k: 1}
-			w.take.W = edge.NewWaiter()
+			w := &filler[A, B, M]{g: g, no: no, m: g.Meter.NewWorker(r.Clock.Now()), k: 1}
+			w.take.W, w.take.No, w.take.Late = edge.NewWaiter(), no, late
 			r.Watch(g.Meter, w.m)
 			for w.slice() {
 			}
 			w.m.Left()
-			if g.live.Add(-1) == 0 {
+			if g.left() {
 				w.last()
 				g.Out.Close(g.In.Err())
 			}
 		})
-	}
+	})
 }
 
 // assign decides where the first items at the input go. It is called under the input edge's lock. It returns how many

@@ -56,7 +56,7 @@ type Splits[T any] struct {
 
 	r       *Run
 	lanes   []*splitLane[T]
-	tokens  chan struct{}
+	reading turns
 	mu      sync.Mutex
 	drained bool
 	current atomic.Int64 // records of epochs before this one are not wanted
@@ -87,6 +87,19 @@ type turn struct {
 	from  int64
 }
 
+// Resize lets n lanes read at a time.
+func (s *Splits[T]) Resize(n int) int {
+	n = min(n, s.Width)
+	s.reading.set(n)
+	return n
+}
+
+// Lanes is how many there are.
+func (s *Splits[T]) Lanes() int { return s.Width }
+
+// Hands is how many lanes may read at a time.
+func (s *Splits[T]) Hands() int { return s.reading.size() }
+
 // Drain ends the source after the records that are read already.
 func (s *Splits[T]) Drain() {
 	s.mu.Lock()
@@ -103,7 +116,7 @@ func (s *Splits[T]) stopped() bool {
 // Start starts the lanes and what takes from them in turn.
 func (s *Splits[T]) Start(r *Run) {
 	s.r = r
-	s.tokens = make(chan struct{}, s.Workers)
+	s.reading.set(s.Workers)
 	for i := range min(s.Width, s.N) {
 		l := &splitLane[T]{no: i, next: make(chan turn, 1), k: 1, wait: edge.NewWaiter()}
 		l.edge = edge.New(edge.Config{Producers: 1, Consumers: 1, Ordered: true}, s.Drop)
@@ -153,8 +166,8 @@ func (s *Splits[T]) run(l *splitLane[T]) {
 
 // read reads one split as soon as not too many others are being read.
 func (s *Splits[T]) read(l *splitLane[T], t turn) bool {
-	s.tokens <- struct{}{}
-	defer func() { <-s.tokens }()
+	s.reading.take()
+	defer s.reading.give()
 	l.m.Spent(meter.WaitIn, s.r.Clock.Now())
 	l.record = max(0, t.from)
 	s.on(l, t)
@@ -263,9 +276,9 @@ func (s *Splits[T]) hand(l *splitLane[T], t turn, err error) bool {
 	l.part = edge.Part[T]{Lo: l.lo, N: n, Cells: l.part.Cells, Err: err}
 	l.lo += n
 	l.m.Doing(meter.WaitOut)
-	<-s.tokens
+	s.reading.give()
 	res := l.edge.Put(l.wait, s.r.Clock, &l.part, l.k, now)
-	s.tokens <- struct{}{}
+	s.reading.take()
 	l.m.Spent(meter.WaitOut, s.r.Clock.Now())
 	s.on(l, t)
 	return res.OK

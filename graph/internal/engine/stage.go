@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"sync/atomic"
-
 	"github.com/penstock-go/penstock/graph/internal/edge"
 	"github.com/penstock-go/penstock/graph/internal/meter"
 )
@@ -45,7 +43,7 @@ type Stage[A, B any] struct {
 	// Cached, if set, is the cache that has some of what the source would read.
 	Cached Cached[A]
 
-	live atomic.Int32
+	Staff
 }
 
 // Gate holds the outputs of a source back until there are bytes for them.
@@ -62,19 +60,18 @@ func (s *Stage[A, B]) Start(r *Run) {
 	s.Out.Upstream(s.In.Cut)
 	r.OnEnd(s.In.Abort)
 	r.OnEnd(s.Out.Abort)
-	s.live.Store(int32(s.Workers))
-	for i := range s.Workers {
+	s.open(s.Workers, s.In.Staff, func(no int, late bool) {
 		r.Work(s.Meter, func() {
-			w := &worker[A, B]{s: s, r: r, no: i, m: s.Meter.NewWorker(r.Clock.Now()), k: 1}
-			w.run()
-			if s.live.Add(-1) == 0 {
+			w := &worker[A, B]{s: s, r: r, no: no, m: s.Meter.NewWorker(r.Clock.Now()), k: 1}
+			w.run(late)
+			if s.left() {
 				s.Out.Close(s.In.Err())
 				if s.Cached != nil {
 					s.Cached.Left()
 				}
 			}
 		})
-	}
+	})
 }
 
 type worker[A, B any] struct {
@@ -92,25 +89,25 @@ type worker[A, B any] struct {
 
 	first    edge.Tag // the place of the slice's first input
 	k, bound int
+	resized  int32 // as of bound
 	usual    int64 // service of an item, as the last slice had it
 	singles  int64 // so many slices are of one item, to find out which one is slow
 }
 
-func (w *worker[A, B]) run() {
+func (w *worker[A, B]) run(late bool) {
 	s := w.s
 	w.wait = edge.NewWaiter()
-	w.take.W = w.wait
+	w.take.W, w.take.No, w.take.Late = w.wait, w.no, late
 	body, closing, err := w.open()
 	if err != nil {
-		w.r.End(s.WrapOpen(w.no, "open", err))
+		if err = s.WrapOpen(w.no, "open", err); !late || !w.r.Over() && !s.refuse(w.no, err) {
+			w.r.End(err)
+		}
 		return
 	}
 	w.body = body
-	w.bound = s.Out.Bound()
-	if s.Single {
-		w.bound = 1
-	}
-	w.out.edge, w.out.w, w.out.limit = s.Out, w, w.bound*2
+	w.rebound()
+	w.out.edge, w.out.w = s.Out, w
 	if s.Cached != nil {
 		w.hits = s.Cached.Hits(w.wait, w.m)
 	}
@@ -131,9 +128,22 @@ func (w *worker[A, B]) open() (body Body[A, B], closing func() error, err error)
 	return w.s.Open(w.no)
 }
 
+// rebound asks how long a slice may be now.
+func (w *worker[A, B]) rebound() {
+	w.resized = w.s.Out.Resized()
+	w.bound = w.s.Out.Bound()
+	if w.s.Single {
+		w.bound = 1
+	}
+	w.k, w.out.limit = min(w.k, w.bound), w.bound*2
+}
+
 // slice takes one slice and works it off. It says whether there may be more.
 func (w *worker[A, B]) slice() bool {
 	s := w.s
+	if w.resized != s.Out.Resized() {
+		w.rebound()
+	}
 	w.m.Doing(meter.WaitIn)
 	k := w.k
 	if w.hits != nil {
@@ -145,6 +155,10 @@ func (w *worker[A, B]) slice() bool {
 	}
 	if !sl.OK {
 		return false
+	}
+	if sl.Off {
+		standBy(s.In, &w.take, s.Meter, w.m, w.r.Clock)
+		return true
 	}
 	rest, lo := sl.Cells, sl.Lo
 	if rest[0].Flags&edge.Hit != 0 {
@@ -162,7 +176,7 @@ func (w *worker[A, B]) slice() bool {
 			w.lose(rest)
 			return false
 		}
-		if len(rest) > 0 && s.Workers > 1 { // a body stops early only when someone starves
+		if len(rest) > 0 && s.Several() { // a body stops early only when someone starves
 			s.In.GiveBack(lo, sl.EpochLo, rest)
 			break
 		}

@@ -41,6 +41,20 @@ func (s *Stage) NewWorker(now int64) *Worker {
 	return w
 }
 
+// Back notes that a worker which has left is at work again. The time since then is not part of its lifetime.
+func (s *Stage) Back(w *Worker, now int64) {
+	last := w.last.Load()
+	if w.cross != nil {
+		w.cross(w, WaitIn, last) // what it has spent belongs to the bucket that it left in
+		w.edge = 0               // and the next reading is of another one
+	}
+	s.mu.Lock()
+	w.born.Add(now - last)
+	w.last.Store(now)
+	s.mu.Unlock()
+	w.Doing(WaitIn)
+}
+
 // Hand numbers the goroutines of the stage.
 func (s *Stage) Hand() int { return int(s.hands.Add(1)) - 1 }
 
