@@ -68,10 +68,11 @@ type stageRun struct {
 	behind   func() edge.Stats                     // of the queue that it puts into itself
 	depth    *meter.Depth                          // of its output queue, guarded by locked
 	locked   func(func())
-	staff    staff         // that may be changed while it runs; nil: it cannot
-	crews    []func(n int) // are told how many workers it has
-	deepen   func(buffer, window int)
-	deep     [2]int // what deepen was told last; of the goroutine that moves
+	staff    any          // that may be changed while it runs; nil: it cannot
+	fills    []any        // the edges that its workers put into, as a queue each
+	queue    any          // its output
+	deep     [2]int       // what the queue was told last; of the goroutine that moves
+	now      atomic.Int32 // workers, if they were changed
 	opened   time.Duration
 	sized    bool
 	slot     *slotter // of the group that reads its output

@@ -101,7 +101,7 @@ func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 	if b.resume != nil {
 		e.FirstEpoch, e.FirstNumber = int32(b.resume.Epoch), b.resume.Batches
 	}
-	b.tunes(s, e)
+	s.staff = e
 	b.groups = append(b.groups, func(t *meter.Trail) {
 		if e.Waiting() {
 			e.Held(longestAfter(t, s.m))

@@ -145,7 +145,7 @@ func openIterable[T any](b *builder, s *stageRun, number int, r Reader[T]) error
 		}
 	}
 	finish(b, s, &h, &e.Finish, &e.Hash)
-	b.tunes(s, e)
+	s.staff = e
 	if h.bytes != nil {
 		g := sourceGate(b, s, &h)
 		b.eng.OnEnd(g.lane.Stop)

@@ -51,8 +51,8 @@ func newEdge[T any](b *builder, s *stageRun) *edge.Edge[T] {
 			e.OnMark = b.capsOf(s)
 		}
 	})
-	source.crews = append(source.crews, func(n int) { e.Crew(n + cfg.Producers - source.workers) })
-	s.deepen = e.Deepen
+	source.fills = append(source.fills, e)
+	s.queue = e
 	s.onPass = func(f func(uint16, int64) error) { e.OnPass = f }
 	if s.slabbed {
 		s.widen = e.Widen
@@ -160,7 +160,7 @@ func openStage[A, B any](b *builder, n *node, st Stage[A, B]) error {
 		PlaceKey: hin.placeKey,
 	}
 	finish(b, s, &hout, &e.Finish, &e.Hash)
-	b.tunes(s, e)
+	s.staff = e
 	b.launch(func() { e.Start(b.eng) })
 	if b.p.sync {
 		b.pulls[n.no] = e.Pull(b.eng, b.pulls[n.ins[0].no].(engine.Pull[A]))

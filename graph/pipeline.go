@@ -48,7 +48,6 @@ type Pipeline struct {
 	watchAfter time.Duration
 	watchTell  func(string)
 	watch      func(*Run)
-	tuner      func(Tunable) Tuner
 	tune       func(*Run, *builder)
 	keepLines  func(*Run) // nil: no timeline
 	keepTrace  func(*Run) // nil: no trace

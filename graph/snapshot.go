@@ -92,6 +92,7 @@ type LaunchStats struct {
 type Distribution struct {
 	Count                    int64
 	Mean, P50, P95, P99, Max time.Duration
+	Sum                      time.Duration
 	Buckets                  []Bucket // lowest first; those without a time are left out
 }
 

@@ -106,7 +106,7 @@ func sourceStage[T any](b *builder, s *stageRun, in *edge.Edge[struct{}], read f
 		PlaceKey: hin.placeKey,
 	}
 	finish(b, s, &hout, &e.Finish, &e.Hash)
-	b.tunes(s, e)
+	s.staff = e
 	s.feeds.cached = func(c engine.Cached[struct{}]) { e.Cached = c }
 	if hout.bytes == nil {
 		b.run.bytes.known.Store(false)

@@ -159,7 +159,7 @@ func sinkStats(o outletStats) SinkStats {
 }
 
 func distribution(h meter.Summary) Distribution {
-	d := Distribution{Count: h.Count, P50: time.Duration(h.P50), P95: time.Duration(h.P95), P99: time.Duration(h.P99), Max: time.Duration(h.Max)}
+	d := Distribution{Count: h.Count, P50: time.Duration(h.P50), P95: time.Duration(h.P95), P99: time.Duration(h.P99), Max: time.Duration(h.Max), Sum: time.Duration(h.Sum)}
 	if h.Count > 0 {
 		d.Mean = time.Duration(h.Sum / h.Count)
 	}

@@ -129,7 +129,7 @@ func equalWidth(now int64, all []*meter.Series) (width int64) {
 }
 
 func stageLine(st *stageRun, work, queue *meter.Series, now int64) StageLine {
-	l := StageLine{ID: st.n.id, Workers: st.workers}
+	l := StageLine{ID: st.n.id, Workers: st.hands()}
 	l.WaitIn, l.Busy, l.WaitOut = times(work.Line(int(meter.WaitIn), now)), times(work.Line(int(meter.Busy), now)), times(work.Line(int(meter.WaitOut), now))
 	if queue != nil {
 		for i, n := range queue.Line(0, now) {

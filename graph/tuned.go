@@ -48,18 +48,18 @@ type Knob struct {
 	Least, Most int
 }
 
-// mostWaiting bounds the workers of a stage that waits, where they are auto.
-const mostWaiting = 1024
+// mostWorkers bounds the workers of a stage where they are auto. That those which compute are not more than the cores is
+// the tuner's to see to.
+const mostWorkers = 1024
 
 // Tuned lets a tuner move what is auto while the pipeline runs: workers, and buffer and window beyond what they are
 // without it. What comes out, its order, digest and state, does not depend on it. begin is called once for each run. In
 // runs with [Sync] there is nothing to tune.
 func Tuned(begin func(Tunable) Tuner) PipelineOption {
 	return func(p *Pipeline) {
-		p.tuner = begin
-		p.tune = (*Run).tune // not linked into a program without this option
-		if begin == nil {
-			p.tune = nil
+		p.tune = nil
+		if begin != nil { // none of it is linked into a program without this option
+			p.tune = func(r *Run, b *builder) { r.tune(b, begin) }
 		}
 	}
 }
@@ -70,45 +70,63 @@ type knob struct {
 	set func(n int)
 }
 
-// staff is what [engine.Staff] and [engine.Splits] have in common.
-type staff interface {
-	Resize(n int) int
-	Hands() int
-}
-
-// tunes notes what changes the workers of a stage.
-func (b *builder) tunes(s *stageRun, f staff) {
-	s.staff = f
-	if x, ok := f.(interface{ OnRefused(func(error)) }); ok {
-		x.OnRefused(func(err error) {
-			b.run.warn(fmt.Sprintf("stage %q gets no more workers than it has: another one could not be opened: %v", s.n.id, err))
-		})
+// What a run changes. Nothing asserts these types in a program without [Tuned], so their methods are not linked into it.
+type (
+	staff interface{ Resize(n int) int }
+	lanes interface{ Lanes() int }
+	queue interface {
+		Crew(more int)
+		Deepen(buffer, window int)
 	}
-}
+	refuser interface {
+		OnRefused(func(most int, err error))
+	}
+)
 
 // most is how many workers a stage may get.
 func (b *builder) most(s *stageRun) int {
-	switch {
-	case b.p.tune == nil || b.p.sync || s.n.opts.workers > 0 || traitsOf(s.n.decl).Serial:
+	if b.p.tune == nil || b.p.sync || s.n.opts.workers > 0 || traitsOf(s.n.decl).Serial {
 		return s.workers
-	case s.load == Wait:
-		return max(s.workers, mostWaiting)
 	}
-	return max(s.workers, b.cores)
+	return max(s.workers, mostWorkers)
 }
 
 // hands is how many workers a stage has now.
 func (s *stageRun) hands() int {
-	if s.staff != nil {
-		if n := s.staff.Hands(); n > 0 {
-			return n
-		}
+	if n := s.now.Load(); n > 0 {
+		return int(n)
 	}
 	return s.workers
 }
 
+// staffWith changes the workers of a stage, as far as they can be opened.
+func (s *stageRun) staffWith(n int) {
+	for got := s.staff.(staff).Resize(n); ; got = n {
+		s.has(got)
+		if n = s.staff.(staff).Resize(got); n == got { // else one has been refused meanwhile
+			return
+		}
+	}
+}
+
+// has tells the queues that a stage puts into how many workers it has.
+func (s *stageRun) has(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.fills {
+		e.(queue).Crew(n - s.hands())
+	}
+	s.now.Store(int32(n))
+}
+
+// deepenTo changes the buffer (at 0) or the window (at 1).
+func (s *stageRun) deepenTo(which, n int) {
+	s.deep[which] = n
+	s.queue.(queue).Deepen(s.deep[0], s.deep[1])
+}
+
 // tune lets the tuner at the run.
-func (r *Run) tune(b *builder) {
+func (r *Run) tune(b *builder, begin func(Tunable) Tuner) {
 	r.knobs = b.knobs()
 	may := Tunable{Cores: b.cores, Memory: r.bytes.limit}
 	for _, k := range r.knobs {
@@ -122,7 +140,7 @@ func (r *Run) tune(b *builder) {
 		}
 		return err == nil
 	}
-	if !steps(func() { t = r.p.tuner(may) }) || t == nil {
+	if !steps(func() { t = begin(may) }) || t == nil {
 		return
 	}
 	r.eng.Go(func() {
@@ -145,8 +163,8 @@ func (r *Run) tune(b *builder) {
 
 // knobs lists what may be moved.
 func (b *builder) knobs() (all []knob) {
-	add := func(s *stageRun, key string, least, most int, set func(int)) {
-		all = append(all, knob{Knob{s.n.id, key, least, most}, set})
+	add := func(s *stageRun, key string, most int, set func(int)) {
+		all = append(all, knob{Knob{s.n.id, key, 1, most}, set})
 	}
 	for _, s := range b.stages {
 		if s.staff == nil || s.group != nil {
@@ -154,21 +172,22 @@ func (b *builder) knobs() (all []knob) {
 		}
 		o := &s.n.opts
 		if most := b.mostNow(s); most > 1 && o.workers == 0 {
-			add(s, "workers", 1, most, func(n int) {
-				n = s.staff.Resize(n)
-				for _, crew := range s.crews {
-					crew(n)
-				}
+			add(s, "workers", most, s.staffWith)
+		}
+		if x, ok := s.staff.(refuser); ok {
+			x.OnRefused(func(most int, err error) {
+				s.has(min(most, s.hands()))
+				b.run.warn(fmt.Sprintf("stage %q keeps to %d workers: another one could not be opened: %v", s.n.id, most, err))
 			})
 		}
-		if s.slabbed || s.deepen == nil {
+		if s.slabbed || s.queue == nil {
 			continue
 		}
 		if o.buffer == 0 {
-			add(s, "buffer", 1, MaxBuffer, func(n int) { s.deep[0] = n; s.deepen(s.deep[0], s.deep[1]) })
+			add(s, "buffer", MaxBuffer, func(n int) { s.deepenTo(0, n) })
 		}
 		if o.window == 0 && o.order != CompletionOrder && !s.iterable {
-			add(s, "window", 1, MaxBuffer, func(n int) { s.deep[1] = n; s.deepen(s.deep[0], s.deep[1]) })
+			add(s, "window", MaxBuffer, func(n int) { s.deepenTo(1, n) })
 		}
 	}
 	return all
@@ -176,7 +195,7 @@ func (b *builder) knobs() (all []knob) {
 
 // mostNow is [builder.most] once the stage is open.
 func (b *builder) mostNow(s *stageRun) int {
-	if f, ok := s.staff.(interface{ Lanes() int }); ok {
+	if f, ok := s.staff.(lanes); ok {
 		return min(f.Lanes(), b.most(s))
 	}
 	return b.most(s)

@@ -70,6 +70,9 @@ seconds. At the end the verdict and the table go to standard output.
                       state; default 0
   --sync              one goroutine, one item at a time, nothing fused: for
                       debugging, and as a baseline; the digest stays the same
+  --no-auto           leaves workers, buffers and windows that are auto as they
+                      begin. Without it they move while the run goes on, and the
+                      report says what moved, why, and what it brought
   --no-fuse           keeps stages apart that would be joined
   --no-digest         leaves the hashing of samples out
   --report FILE       writes a report; .html, .json, .md or .txt picks the form; may

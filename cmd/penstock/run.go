@@ -14,6 +14,7 @@ import (
 	"github.com/penstock-go/penstock/graph"
 	"github.com/penstock-go/penstock/graph/report"
 	"github.com/penstock-go/penstock/graph/spec"
+	"github.com/penstock-go/penstock/graph/tune"
 )
 
 // runOptions are the options of run.
@@ -22,6 +23,7 @@ type runOptions struct {
 	batches, warmup        int
 	seconds                float64
 	sync, noFuse, noDigest bool
+	noAuto                 bool
 	quarantine, root       string
 	state                  string
 	every                  int
@@ -42,6 +44,7 @@ func (a *app) run(args []string) int {
 	f.Float64Var(&o.seconds, "seconds", 0, "")
 	f.IntVar(&o.warmup, "warmup", 0, "")
 	f.BoolVar(&o.sync, "sync", false, "")
+	f.BoolVar(&o.noAuto, "no-auto", false, "")
 	f.BoolVar(&o.noFuse, "no-fuse", false, "")
 	f.BoolVar(&o.noDigest, "no-digest", false, "")
 	f.StringVar(&o.quarantine, "quarantine", "", "")
@@ -110,6 +113,9 @@ func (o *runOptions) apply(p *graph.Pipeline) {
 	p.With(graph.Batches(o.batches), graph.Warmup(o.warmup), graph.KeepTimeline())
 	if o.sync {
 		p.With(graph.Sync())
+	}
+	if !o.noAuto {
+		p.With(graph.Tuned(tune.Auto))
 	}
 	if o.strict {
 		p.With(graph.Strict())

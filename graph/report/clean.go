@@ -40,6 +40,10 @@ func clean(s graph.Snapshot) graph.Snapshot {
 		c.device(&s.Devices[i])
 	}
 	s.Mix = c.mixes(s.Mix)
+	s.Decisions = slices.Clone(s.Decisions)
+	for i := range s.Decisions {
+		c.decision(&s.Decisions[i])
+	}
 	s.Caches = slices.Clone(s.Caches)
 	for i := range s.Caches {
 		c.cache(&s.Caches[i])

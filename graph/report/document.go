@@ -23,7 +23,7 @@ type document struct {
 	Digest        *string        `json:"digest"`
 	DigestSeconds *float64       `json:"digest_seconds"`
 	GCPause       float64        `json:"gc_pause_seconds"`
-	Decisions     []struct{}     `json:"decisions"`
+	Decisions     []decisionDoc  `json:"decisions"`
 	Skips         []skipDoc      `json:"skips"`
 	Warnings      []string       `json:"warnings"`
 }

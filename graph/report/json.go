@@ -21,7 +21,7 @@ func JSON(s graph.Snapshot) ([]byte, error) {
 		Environment: environmentOf(s.Environment),
 		Spec:        specOf(s.Spec), Totals: totalsOf(&s), Sink: sinkOf(s.Sink), Blame: blameOf(s.Blame),
 		Stages: stagesOf(s.Stages), Epochs: epochsOf(&s),
-		Mix: mixOf(s.Mix), Cache: cachesOf(s.Caches), Devices: devicesOf(&s), Decisions: []struct{}{},
+		Mix: mixOf(s.Mix), Cache: cachesOf(s.Caches), Devices: devicesOf(&s), Decisions: decisionsOf(s.Decisions),
 		Skips:   skipsOf(s.Skips),
 		Verdict: verdictOf(j.v), Memory: memoryOf(&s), Timeline: timelineOf(s.Timeline, s.Memory.BytesKnown), Digest: s.Digest,
 		GCPause: s.GCPause.Seconds(), Warnings: warnings(&s),

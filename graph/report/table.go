@@ -17,7 +17,7 @@ func Table(s graph.Snapshot) string {
 	if len(j.s.Stages) > 0 {
 		b.WriteString("\n" + j.stages())
 	}
-	for _, part := range []string{j.waits(), j.evidence(), j.mixed(), j.slowest(), j.heldUp(), j.lost(), j.again(), j.launches(), j.devices(), j.caches(), j.epochs(), j.memory(true), j.warned()} {
+	for _, part := range []string{j.waits(), j.evidence(), j.moved(), j.mixed(), j.slowest(), j.heldUp(), j.lost(), j.again(), j.launches(), j.devices(), j.caches(), j.epochs(), j.memory(true), j.warned()} {
 		if part != "" {
 			b.WriteString("\n" + part)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/penstock-go/penstock/graph"
 	"github.com/penstock-go/penstock/graph/tune"
 )
 
@@ -18,7 +19,7 @@ func interval(p tune.Profile, n int) tune.Reading {
 }
 
 // steer lets a controller run a simulated pipeline. It checks the budget after each move.
-func steer(t *testing.T, p tune.Profile, b tune.Budget, intervals int) (tune.Profile, []tune.Decision) {
+func steer(t *testing.T, p tune.Profile, b tune.Budget, intervals int) (tune.Profile, []graph.Decision) {
 	t.Helper()
 	p = p.Clone()
 	c := tune.NewController(b)
@@ -122,9 +123,9 @@ func TestTheControllerComesNearTheBestStaticSetting(t *testing.T) {
 	}
 }
 
-func decided(log []tune.Decision) (s string) {
+func decided(log []graph.Decision) (s string) {
 	for _, d := range log {
-		s += fmt.Sprintf("\n%2.0f %s %s -> %s: %.0f -> %.0f %v, %s", d.Second, d.Knob, d.From, d.To, d.Before, d.After, d.Kept, d.Why)
+		s += fmt.Sprintf("\n%5.2f %s.%s %d -> %d: %.0f -> %.0f %v, %s", d.Second, d.Stage, d.Key, d.From, d.To, d.Before, d.After, d.Kept, d.Why)
 	}
 	return s
 }
@@ -145,11 +146,13 @@ func TestAMoveThatDoesNotHelpIsTakenBack(t *testing.T) {
 	assert.Equal(t, "decode", m.Stage)
 	assert.Greater(t, m.To, m.From)
 	assert.LessOrEqual(t, m.To, 8)
+	p.Stages[1].Workers = m.To
 	back, ok := c.Next(tune.Reading{Second: 1, Rate: 251, WaitRatio: 0.8, Profile: p}) // a lock, say
 	require.True(t, ok)
 	assert.Equal(t, [2]int{m.To, m.From}, [2]int{back.From, back.To})
 	require.Len(t, c.Decisions(), 1)
 	assert.False(t, c.Decisions()[0].Kept)
+	p.Stages[1].Workers = m.From
 	again, ok := c.Next(tune.Reading{Second: 2, Rate: 250, WaitRatio: 0.8, Profile: p})
 	assert.False(t, ok && again == m, "what was tried in vain is left")
 }

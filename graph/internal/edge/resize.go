@@ -44,8 +44,8 @@ func (e *Edge[T]) StandBy(t *Taker[T]) {
 	e.cfg.Consumers++
 }
 
-// Crew says how many workers put into the edge from now on. Buffer and window follow where they are auto.
-func (e *Edge[T]) Crew(n int) { e.resize(func() { e.cfg.Producers = n }) }
+// Crew says that so many more workers put into the edge from now on. Buffer and window follow where they are auto.
+func (e *Edge[T]) Crew(more int) { e.resize(func() { e.cfg.Producers += more }) }
 
 // Deepen sets what an auto buffer and an auto window hold at least; 0: what the slices ask for. Those that the user has
 // set stay.

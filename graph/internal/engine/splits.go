@@ -97,9 +97,6 @@ func (s *Splits[T]) Resize(n int) int {
 // Lanes is how many there are.
 func (s *Splits[T]) Lanes() int { return s.Width }
 
-// Hands is how many lanes may read at a time.
-func (s *Splits[T]) Hands() int { return s.reading.size() }
-
 // Drain ends the source after the records that are read already.
 func (s *Splits[T]) Drain() {
 	s.mu.Lock()

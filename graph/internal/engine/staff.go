@@ -11,7 +11,7 @@ import (
 // Staff are the workers of a stage. They have numbers from 0 on, and come and go by them while the stage runs: one that is
 // not wanted stands by, with all that it has opened, and goes on when it is wanted again.
 type Staff struct {
-	refused func(error)
+	refused func(most int, err error)
 
 	mu    sync.Mutex
 	tell  func(n int) // the edge that they take from
@@ -22,8 +22,8 @@ type Staff struct {
 	hands atomic.Int32
 }
 
-// OnRefused sets what is told why a worker that came later could not be opened. There will be no more than before it.
-func (s *Staff) OnRefused(f func(error)) { s.refused = f }
+// OnRefused sets what is told why a worker that came later could not be opened, and how many there can be.
+func (s *Staff) OnRefused(f func(most int, err error)) { s.refused = f }
 
 // open begins the first workers.
 func (s *Staff) open(n int, tell func(int), begin func(no int, late bool)) {
@@ -62,9 +62,6 @@ func (s *Staff) set(n int) {
 	s.tell(n)
 }
 
-// Hands is how many workers there are to be now.
-func (s *Staff) Hands() int { return int(s.hands.Load()) }
-
 // Several says that there is more than one.
 func (s *Staff) Several() bool { return s.hands.Load() > 1 }
 
@@ -80,8 +77,9 @@ func (s *Staff) refuse(no int, err error) bool {
 	if n := int(s.hands.Load()); n > s.most {
 		s.set(s.most)
 	}
+	most := s.most
 	s.mu.Unlock()
-	s.refused(err)
+	s.refused(most, err)
 	return true
 }
 

@@ -46,9 +46,3 @@ func (t *turns) set(n int) {
 	t.next()
 	t.mu.Unlock()
 }
-
-func (t *turns) size() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.most
-}

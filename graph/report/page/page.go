@@ -119,7 +119,7 @@ func newPage(r tree) *page {
 	p.Stages, p.Lost, p.All, p.Waits = p.stageTable(), p.lostTable(), p.blameTable(), p.waitsTable()
 	p.Buckets, p.Slow, p.Epochs, p.Environment = p.bucketTable(), p.slowTable(), p.epochTable(), p.environmentTable()
 	for _, t := range []table{p.heldTable(), p.anyTable("devices", "Devices"), p.anyTable("cache", "Caches"), p.memoryTable(), p.placesTable(), p.mixTable(),
-		p.anyTable("skips", "The first samples that were left out"), p.anyTable("decisions", "Decisions of the tuner")} {
+		p.anyTable("skips", "The first samples that were left out"), p.decisionTable()} {
 		if len(t.Rows) > 0 {
 			p.More = append(p.More, t)
 		}

@@ -129,6 +129,18 @@ func (p *page) mixTable() table {
 	return t
 }
 
+// decisionTable is what a tuner moved while the pipeline ran.
+func (p *page) decisionTable() table {
+	t := table{ID: "decisions", Caption: "Settings that moved while it ran", Heads: heads("at", "<stage", "<setting", "from", "to", "samples/s before", "after", "<kept", "<why")}
+	for _, d := range p.r.at("decisions").list() {
+		at := seconds(d.at("second"))
+		at.Head = true
+		t.Rows = append(t.Rows, []cell{at, literal(d.at("stage")), literal(d.at("key")), count(d.at("from")), count(d.at("to")),
+			rate(d.at("before")), rate(d.at("after")), literal(d.at("kept")), literal(d.at("why"))})
+	}
+	return t
+}
+
 func (p *page) epochTable() table {
 	t := table{ID: "epochs", Caption: "Epochs", Heads: heads("epoch", "samples", "batches", "time", "wait before it", "peak memory", "under way at its end", "goroutines", "<digest")}
 	for _, e := range p.r.at("epochs").list() {
