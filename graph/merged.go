@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -43,7 +42,9 @@ func (b *builder) merged(n *node) *merging {
 	}
 	book := &b.run.book
 	book.passages = append(book.passages, m)
-	slices.SortFunc(book.passages, func(x, y passage) int { return cmp.Compare(x.node().no, y.node().no) })
+	for i := len(book.passages) - 1; i > 0 && book.passages[i-1].node().no > n.no; i-- {
+		book.passages[i-1], book.passages[i] = book.passages[i], book.passages[i-1]
+	}
 	return m
 }
 

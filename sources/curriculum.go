@@ -124,19 +124,23 @@ type ranking struct {
 func ranked(n int64, seed uint64, score func(int64) float64, block int64) (*ranking, error) {
 	scores := make([]float64, n)
 	r := &ranking{list: make([]uint32, n)}
+	order := make([]uint64, n) // as wide as what else is sorted here: one sort serves for both in a program
 	for i := range n {
 		if scores[i] = score(i); math.IsNaN(scores[i]) {
 			return nil, fmt.Errorf("the score of sample %d is not a number", i)
 		}
-		r.list[i] = uint32(i)
+		order[i] = uint64(i)
 	}
-	slices.SortFunc(r.list, func(a, b uint32) int {
+	slices.SortFunc(order, func(a, b uint64) int {
 		if c := cmp.Compare(scores[a], scores[b]); c != 0 || a == b {
 			return c
 		}
 		// Where a block ends among equals must not favour low indices.
-		return cmp.Or(cmp.Compare(shard.Hash(seed, uint64(a)), shard.Hash(seed, uint64(b))), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(shard.Hash(seed, a), shard.Hash(seed, b)), cmp.Compare(a, b))
 	})
+	for i, x := range order {
+		r.list[i] = uint32(x)
+	}
 	for i := range n {
 		if (block > 1 && i%block == 0) || (block == 1 && (i == 0 || scores[r.list[i]] != scores[r.list[i-1]])) {
 			r.starts = append(r.starts, i)

@@ -147,13 +147,23 @@ type names struct {
 	ends []nameRef
 }
 
-type nameRef struct {
-	start uint64
-	size  uint16
-	link  bool
+// nameRef is where a name lies in text: its start, its length in 16 bits, and whether it is a link in the lowest one.
+type nameRef uint64
+
+func refTo(start, size int, link bool) nameRef {
+	r := nameRef(start)<<17 | nameRef(uint16(size))<<1
+	if link {
+		r |= 1
+	}
+	return r
 }
 
-func (n *names) at(r nameRef) []byte { return n.text[r.start : r.start+uint64(r.size)] }
+func (r nameRef) link() bool { return r&1 != 0 }
+
+func (n *names) at(r nameRef) []byte {
+	start := uint64(r >> 17)
+	return n.text[start : start+uint64(uint16(r>>1))]
+}
 
 func (s *scanner) folder(rel []byte, links int) error {
 	n, err := s.read(rel, links)
@@ -172,7 +182,7 @@ func (s *scanner) folder(rel []byte, links int) error {
 			s.classes = append(s.classes, string(name[:len(name)-1]))
 		}
 		more := links
-		if r.link {
+		if r.link() {
 			more++
 		}
 		if err := s.folder(slices.Concat(rel, name), more); err != nil {
@@ -260,7 +270,7 @@ func (s *scanner) entry(n *names, rel []byte, e fs.DirEntry, links int) {
 		s.leave(leftExtension, rel, name)
 		return
 	}
-	n.ends = append(n.ends, nameRef{uint64(len(n.text)), uint16(len(name)), link})
+	n.ends = append(n.ends, refTo(len(n.text), len(name), link))
 	n.text = append(n.text, name...)
 }
 

@@ -93,18 +93,16 @@ func TypeName[T any]() string {
 
 func newEntry[C any](r Role, m Meta, bind func(*C, *Fields)) Entry {
 	var c, blank C
-	e := describe(r, m, c, fieldsOf(&c, bind), fieldsOf(&blank, bind))
-	e.decode = func(settings []Member, dir string, all *Catalog) (any, []Problem) {
+	return describe(r, m, c, fieldsOf(&c, bind), fieldsOf(&blank, bind), func(settings []Member, dir string, all *Catalog) (any, []Problem) {
 		var c C
 		problems := decode(fieldsOf(&c, bind), settings, dir, all)
 		return c, problems
-	}
-	return e
+	})
 }
 
 // describe makes the entry of a config, whose fields it gets twice: the second ones are changed.
-func describe(r Role, m Meta, config any, fields, blank []Field) Entry {
-	e := Entry{Meta: m, Role: r, Load: graph.CPU, Fields: fields}
+func describe(r Role, m Meta, config any, fields, blank []Field, decode func([]Member, string, *Catalog) (any, []Problem)) Entry {
+	e := Entry{Meta: m, Role: r, Load: graph.CPU, Fields: fields, decode: decode}
 	if l, ok := config.(graph.Loader); ok {
 		e.Load = l.Load()
 	}

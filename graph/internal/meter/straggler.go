@@ -1,7 +1,6 @@
 package meter
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -35,7 +34,9 @@ func (s *Stragglers) Add(key string, held, blocked int64) {
 	}
 	x := &s.top[i]
 	x.Times, x.Held, x.Blocked = x.Times+1, x.Held+held, x.Blocked+blocked
-	slices.SortStableFunc(s.top, func(a, b Straggler) int { return cmp.Compare(b.Held, a.Held) })
+	for ; i > 0 && s.top[i].Held > s.top[i-1].Held; i-- {
+		s.top[i], s.top[i-1] = s.top[i-1], s.top[i]
+	}
 	if len(s.top) > slowest {
 		s.top = s.top[:slowest]
 	}
