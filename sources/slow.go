@@ -85,7 +85,7 @@ const (
 // fillNumbers writes the generator's numbers from x on, between -1 and 1: quick, and only filler. Four lie in a row that
 // do not wait for each other.
 func fillNumbers(numbers []float32, x uint64) {
-	number := func(x uint64) float32 { return float32(int32(x>>32)>>7) / (1 << 24) }
+	number := func(x uint64) float32 { return float32(int64(x)>>39) / (1 << 24) } // 25 bits with a sign
 	x0 := x*lcgA + lcgC
 	x1 := x0*lcgA + lcgC
 	x2 := x1*lcgA + lcgC
