@@ -43,7 +43,7 @@ func (a *app) examine(file string, o examineOptions) int {
 		runs++
 		fmt.Fprintf(a.err, "penstock: run %d of at most %d, each of at most %.3g s: %s\n", runs, doctor.Runs, l.seconds, withSet(set))
 		return l.asItIs(set)
-	}, doctor.Options{Time: time.Duration(o.seconds * float64(time.Second))})
+	}, doctor.Options{Time: time.Duration(o.seconds * float64(time.Second)), Memory: max(0, graph.Host(".").Memory)})
 	if code := l.guard.code(); code != exitDone {
 		return code
 	}

@@ -178,6 +178,7 @@ parted by commas; without any the usual ones are asked.
   disk=3GB/s           what the sources can read; their workers only wait for it
   cache=40GB           memory that keeps what the source reads
   decode.cache=40GB    the same behind another stage
+  keep.cache=40GB      of a stage that is a cache: another limit
   decode=2x            the stage is twice as fast
   decode.workers=16    a setting of a stage: workers, buffer or window; 2x too
   memory=8GiB          for items under way; bounds the best workers

@@ -55,6 +55,25 @@ func TestTheSlowestLimitIsTheRate(t *testing.T) {
 	}
 }
 
+// Of a run with a cache a question is about another limit: what it spares is beside what was spared already.
+func TestAnotherLimitOfACache(t *testing.T) {
+	p := photos()
+	for i := range 2 { // half of the look-ups were hits, so that half as much was read and decoded
+		p.Stages[i].Visits = 5
+	}
+	p.Stages[1].Missed, p.Stages[1].Set = 0.5, 600e6
+	for question, want := range map[string]float64{
+		"decode.cache=300MB": 500,        // as it is
+		"decode.cache=450MB": 1000,       // a quarter is missed
+		"decode.cache=0MB":   250,        // everything is
+		"decode.cache=600MB": 2000,       // train
+		"decode.cache=1TB":   2000,       // no more than everything
+		"decode.cache=60MB":  1 / 3.6e-3, // nine tenths are
+	} {
+		assert.InEpsilon(t, want, ask(t, p, question).Predict().Rate, 1e-9, question)
+	}
+}
+
 func TestAllocationTakesTheFewestWorkersThatTheBestRateNeeds(t *testing.T) {
 	p := photos()
 	a := p.Allocate()

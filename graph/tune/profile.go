@@ -53,6 +53,8 @@ type Stage struct {
 	Epochs   int64   // that the run went through, of a source
 	Bytes    float64 // of an output; 0: unknown
 	Read     float64 // share of a source's bytes that comes from the disk: less than 1 behind a cache
+	Missed   float64 // share of a cache's look-ups that it did not have; 0: no cache, or not known
+	Set      float64 // bytes that there are for a cache to hold; 0: not known
 	Time     Times   // of one input
 	made     int64   // outputs that were recorded
 	members  []string
@@ -80,6 +82,7 @@ type document struct {
 		Waits       struct{ P95 *float64 }
 	} `json:"sink"`
 	Stages []stageDoc `json:"stages"`
+	Cache  []cacheDoc `json:"cache"`
 	Mix    []struct {
 		ID     string `json:"id"`
 		Inputs []struct {
@@ -193,6 +196,7 @@ func (d *document) profile() (Profile, error) {
 		return Profile{}, err
 	}
 	p.visits()
+	d.caches(&p)
 	d.processor(&p)
 	return p, nil
 }

@@ -35,6 +35,7 @@ const (
 //	disk=3GB/s                 what all sources together can read at most; their workers then only wait for it
 //	cache=40GB                 memory that keeps what the source reads, from the second epoch on
 //	decode.cache=40GB          the same behind another stage
+//	keep.cache=40GB            of a stage that is a cache: another limit
 //	decode=2x                  the stage is twice as fast
 //	decode.workers=16          a setting: workers, buffer, window
 //	memory=8GiB                for items under way
@@ -194,31 +195,6 @@ func (c change) whole(p *Profile) error {
 			}
 		}
 	}
-	return nil
-}
-
-// cache spares the stages up to at the share of the items that fits. With one pass over all in random order each epoch,
-// the share of hits is the share that fits, if nothing is thrown out (Mohan and others, "Analyzing and mitigating data
-// stalls", 2021).
-func (p *Profile) cache(at int, size float64) error {
-	s := &p.Stages[at]
-	data := p.data(at)
-	if data == 0 {
-		return fmt.Errorf("the report does not tell the bytes of an epoch of %q", s.ID)
-	}
-	share := min(1, size/data)
-	var above func(i int)
-	above = func(i int) {
-		u := &p.Stages[i]
-		u.Time = u.Time.Spared(share)
-		if len(u.From) == 0 {
-			u.Read *= 1 - share
-		}
-		for _, from := range u.From {
-			above(from)
-		}
-	}
-	above(at)
 	return nil
 }
 

@@ -16,6 +16,9 @@ type Measure func(set []string, most time.Duration) (graph.Snapshot, error)
 type Options struct {
 	// Time is what all runs together may take; 0 is 30 seconds. Each of at most [Runs] gets an equal part.
 	Time time.Duration
+	// Memory is what the process may take in bytes where no container limits it: the machine's. A cache is not made larger
+	// than that. 0 is no bound.
+	Memory int64
 }
 
 // Runs is how often an examination runs the pipeline at most: as it is, with each of three actions, and once to find out
@@ -37,7 +40,7 @@ type Action struct {
 	Text string `json:"text"`
 	// Set are the settings that do it, for run --set; empty where none can.
 	Set []string `json:"set"`
-	// Stage is where, and Knob what: workers, buffer, window, cores, sharing, items.
+	// Stage is where, and Knob what: workers, buffer, window, limit, cores, sharing, items.
 	Stage string `json:"stage"`
 	Knob  string `json:"knob"`
 	// Predicted is the rate that was expected with this action and those before it, in samples a second; Gain by what part
@@ -64,6 +67,7 @@ type exam struct {
 	Examination
 	measure Measure
 	each    time.Duration
+	memory  int64           // 0: not known
 	set     []string        // of the actions that were kept
 	tried   map[string]bool // sets of settings
 	now     finding         // with those
@@ -85,7 +89,7 @@ func Examine(measure Measure, o Options) (*Examination, error) {
 	if o.Time < 0 {
 		return nil, fmt.Errorf("the time must be more than 0, got %v", o.Time)
 	}
-	x := &exam{measure: measure, each: o.Time / Runs, tried: map[string]bool{}}
+	x := &exam{measure: measure, each: o.Time / Runs, memory: o.Memory, tried: map[string]bool{}}
 	x.Steps, x.Actions, x.Limits = []Step{}, []Action{}, []string{}
 	var err error
 	if x.now, err = x.run(nil); err != nil {

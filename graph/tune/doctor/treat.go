@@ -32,7 +32,13 @@ func (x *exam) treat() bool {
 	x.step("which stage, and what does it do?", fmt.Sprintf("%s: %s", quote(st.ID), trade(x.now.s.Stages, st)),
 		fmt.Sprintf("it carries %s of the steady wait (%s); %s on average, %s at p99, with %s", share, v.Cause,
 			seconds(st.Service.Mean.Seconds()), seconds(st.Service.P99.Seconds()), plural(st.Workers, "worker")))
-	if x.copies(st) || x.cores(st) {
+	if x.copies(st) {
+		return false
+	}
+	if found, more := x.cached(st); found {
+		return more
+	}
+	if x.cores(st) {
 		return false
 	}
 	c, ok := x.choose(st)
@@ -46,8 +52,7 @@ func (x *exam) treat() bool {
 // cores is the arrow about the processor. True: no setting helps, and the action says so.
 func (x *exam) cores(st *graph.StageStats) bool {
 	v, next := &x.now.v, x.now.v.Next
-	limit := v.Compute || next != nil && next.Knob == "cores"
-	if !limit {
+	if !x.computes() {
 		answer := "no"
 		if v.Oversubscribed {
 			answer = "nearly: workers compete for them"
@@ -70,6 +75,12 @@ func (x *exam) cores(st *graph.StageStats) bool {
 	}
 	x.act(a)
 	return true
+}
+
+// computes says that the cores are the limit by the verdict.
+func (x *exam) computes() bool {
+	v := &x.now.v
+	return v.Compute || v.Next != nil && v.Next.Knob == "cores"
 }
 
 // act adds an action that was not tried.
