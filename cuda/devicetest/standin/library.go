@@ -21,14 +21,26 @@ type Library struct {
 	Path string
 	Set  func(setting string, v float64) int32
 	// Fail lets the nth call of a name answer a code. "copy" and "kernel" fail when they are carried out.
-	Fail   func(name string, nth, code int32) int32
-	counts func(*uint64, int32) int32
-	mend   func() int32
+	Fail    func(name string, nth, code int32) int32
+	counts  func(*uint64, int32) int32
+	kernels func(*Launch, int32) int32
+	mend    func() int32
 }
 
 // Counters are in the order of libcuda.c.
 type Counters struct {
-	DeviceBytes, LockedBytes, Streams, Events, Contexts, Staged, Async, Races, NoContext, Kernels, Calls uint64
+	DeviceBytes, LockedBytes, Streams, Events, Contexts, Staged, Async, Races, NoContext, Kernels, Calls, Modules uint64
+}
+
+// Launch is a launch of a kernel that is not [host.SpinName]. The stand-in runs none: it records what was asked for, and,
+// where the first two arguments are the address and the length of a piece of the device's memory, the sum of the bytes
+// that lay there when the launch was over.
+type Launch struct {
+	Grid, Block  [3]uint32
+	Shared, Used uint32 // bytes of shared memory; how many of Args there are
+	Over, Stream uint64 // 1: it is over
+	Args         [8]uint64
+	Sum          uint64
 }
 
 // Build makes the libraries in a folder, with the machine's C compiler: that of the driver, whose path it gives, and
@@ -81,6 +93,7 @@ func New(t testing.TB, path string) *Library {
 	purego.RegisterLibFunc(&s.Set, h, "standin_set")
 	purego.RegisterLibFunc(&s.Fail, h, "standin_fail")
 	purego.RegisterLibFunc(&s.counts, h, "standin_counts")
+	purego.RegisterLibFunc(&s.kernels, h, "standin_launches")
 	purego.RegisterLibFunc(&s.mend, h, "standin_mend")
 	s.mend()
 	s.Set("late", 0)
@@ -102,9 +115,15 @@ func (s *Library) Manage(t testing.TB, busy, used, generation, width int64) (use
 
 // Read reads the counters.
 func (s *Library) Read() (c Counters) {
-	var a [11]uint64
+	var a [12]uint64
 	s.counts(&a[0], int32(len(a)))
-	return Counters{a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10]}
+	return Counters{a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]}
+}
+
+// Launches gives the launches since [New], at most 256, in the order in which they were asked for.
+func (s *Library) Launches() []Launch {
+	all := make([]Launch, 256)
+	return all[:s.kernels(&all[0], int32(len(all)))]
 }
 
 // left says what was not given back; "" is nothing.

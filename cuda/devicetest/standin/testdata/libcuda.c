@@ -8,7 +8,11 @@
 // sleeps until then and moves the bytes last, so that a source which is used again too early really spoils the copy.
 // Events bear modelled times.
 //
-// Settings, faults and counters are reached by the functions standin_*.
+// It runs no kernels. One of its own makes time pass (penstock_spin). Launches of others, whose parameters must all be
+// .u64, are recorded; where the first two are the address and the length of a piece of the device's memory, with the sum
+// of the bytes that lie there when the launch is over. What a kernel would write is not written.
+//
+// Settings, faults, counters and launches are reached by the functions standin_*.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -40,7 +44,7 @@ static const struct { const char *name; double *at; } settings[] = {
   {"late", &set.late},  // at most so many seconds more for each operation, drawn at random
 };
 
-enum { DEVICE_BYTES, LOCKED_BYTES, STREAMS, EVENTS, CONTEXTS, STAGED, ASYNC, RACES, NO_CONTEXT, KERNELS, CALLS, NCOUNTS };
+enum { DEVICE_BYTES, LOCKED_BYTES, STREAMS, EVENTS, CONTEXTS, STAGED, ASYNC, RACES, NO_CONTEXT, KERNELS, CALLS, MODULES, NCOUNTS };
 static uint64_t counts[NCOUNTS];
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
@@ -87,6 +91,7 @@ typedef struct op {
   uint64_t hash, seq;
   double put, takes;
   Event *event;
+  struct launch *launch;
 } Op;
 typedef struct stream {
   Context *context;
@@ -96,6 +101,16 @@ typedef struct stream {
   int quit;
   pthread_t thread;
 } Stream;
+
+// As in library.go. A module has one kernel.
+enum { MAXARGS = 8, MAXLAUNCHES = 256 };
+typedef struct launch {
+  uint32_t grid[3], block[3], shared, nargs;
+  uint64_t over, stream, args[MAXARGS], sum;
+} Launch;
+static Launch launches[MAXLAUNCHES];
+static int nlaunches;
+typedef struct { char name[64]; uint32_t nargs; } Kernel;
 
 static Context contexts[MAXDEV];
 static double engine_free[MAXDEV][3];
@@ -138,6 +153,14 @@ static uint64_t hash(const void *p, size_t n) {
   return h;
 }
 
+// look says that a launch is over, and what lay there then.
+static void look(Launch *l) {  // with mu
+  l->over = 1;
+  if (l->nargs < 2 || !find(l->args[0], l->args[1], 1)) return;
+  const uint8_t *bytes = (const uint8_t *)(l->args[0] - TAG);
+  for (uint64_t i = 0; i < l->args[1]; i++) l->sum += bytes[i];
+}
+
 // ---- streams --------------------------------------------------------------------------------------
 
 // carry_out does one operation, with mu, which it lets go of while time passes.
@@ -171,6 +194,7 @@ static void carry_out(Stream *s, Op *o) {
   counts[RACES] += race && !lost;  // after that the host takes back what it lent
   counts[KERNELS] += o->kind == KERNEL;
   if (o->code) lost = o->code;
+  if (o->launch && !lost) look(o->launch);
 }
 
 static void *work(void *arg) {
@@ -434,26 +458,54 @@ API Result cuEventElapsedTime(float *ms, Event *from, Event *to) {
   *ms = (float)((to->at - from->at) * 1e3);
   LEAVE(OK);
 }
-API Result cuModuleLoadData(void **m, const void *image) {
+
+// kernel_of reads the name and the parameters of a module's kernel.
+static Kernel *kernel_of(const char *image) {
+  Kernel k = {"", 0};
+  const char *p = strstr(image, ".entry ");
+  if (!p || sscanf(p, ".entry %63[A-Za-z0-9_]", k.name) != 1) return 0;
+  const char *end = strchr(p, ')');
+  while (end && (p = strstr(p, ".param ")) && p < end) {
+    if (strncmp(p, ".param .u64 ", 12) || ++k.nargs > MAXARGS) return 0;
+    p++;
+  }
+  return end ? memcpy(malloc(sizeof k), &k, sizeof k) : 0;
+}
+API Result cuModuleLoadData(Kernel **m, const char *image) {
   ENTER(1)
-  if (!image || !strstr(image, "penstock_spin")) LEAVE(INVALID_VALUE);
-  *m = (void *)1;
+  if (!image || !(*m = kernel_of(image))) LEAVE(INVALID_VALUE);
+  counts[MODULES]++;
   LEAVE(OK);
 }
-API Result cuModuleGetFunction(void **f, void *m, const char *name) {
+API Result cuModuleUnload(Kernel *m) {
   ENTER(1)
-  if (strcmp(name, "penstock_spin")) LEAVE(NOT_FOUND);
-  *f = (void *)0x100;
+  counts[MODULES]--;
+  free(m);
   LEAVE(OK);
 }
-API Result cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+API Result cuModuleGetFunction(Kernel **f, Kernel *m, const char *name) {
+  ENTER(1)
+  if (strcmp(name, m->name)) LEAVE(NOT_FOUND);
+  *f = m;
+  LEAVE(OK);
+}
+API Result cuLaunchKernel(Kernel *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                           unsigned shared, Stream *s, void **args, void **extra) {
   ENTER(1)
-  if (f != (void *)0x100 || !gx || !bx || !args) LEAVE(INVALID_VALUE);
+  if (!f || !gx || !gy || !gz || !bx || !by || !bz || bx * by * bz > 1024 || !args || extra) LEAVE(INVALID_VALUE);
+  int spins = !strcmp(f->name, "penstock_spin");
+  if (!spins && nlaunches == MAXLAUNCHES) LEAVE(OUT_OF_MEMORY);
   int code = fault("kernel");
   Op *o = put(s, KERNEL);
-  o->takes = set.launch + *(uint64_t *)args[0] * 1e-9;
+  o->takes = set.launch;
   o->code = code;
+  if (spins) {
+    o->takes += *(uint64_t *)args[0] * 1e-9;
+    LEAVE(OK);
+  }
+  o->launch = &launches[nlaunches++];
+  *o->launch = (Launch){{gx, gy, gz}, {bx, by, bz}, shared, f->nargs, 0, (uint64_t)s};
+  for (uint32_t i = 0; i < f->nargs; i++) o->launch->args[i] = *(uint64_t *)args[i];
   LEAVE(OK);
 }
 API Result cuGetErrorName(int code, const char **to) {
@@ -496,6 +548,11 @@ API int standin_counts(uint64_t *to, int n) {
   for (int i = 0; i < n && i < NCOUNTS; i++) to[i] = counts[i];
   LEAVE(NCOUNTS);
 }
+API int standin_launches(Launch *to, int n) {
+  pthread_mutex_lock(&mu);
+  for (int i = 0; i < n && i < nlaunches; i++) to[i] = launches[i];
+  LEAVE(nlaunches);
+}
 // As in a new process: one that goes on after its device was lost exists only in tests.
 API int standin_mend(void) {
   pthread_mutex_lock(&mu);
@@ -509,6 +566,6 @@ API int standin_mend(void) {
   memset(contexts, 0, sizeof contexts);
   memset(counts, 0, sizeof counts);
   memset(engine_free, 0, sizeof engine_free);
-  lost = nfaults = 0;
+  lost = nfaults = nlaunches = 0;
   LEAVE(0);
 }
