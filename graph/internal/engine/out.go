@@ -71,7 +71,7 @@ func (o *Out[B]) trailOf(prev *meter.Trail) *meter.Trail {
 		return o.trail
 	}
 	if len(o.arena) == 0 {
-		o.arena = make([]meter.Trail, 32)
+		o.arena = make([]meter.Trail, min(32, max(4, o.limit/4))) // the more workers there are, the fewer has each
 	}
 	t := &o.arena[0]
 	o.arena = o.arena[1:]
