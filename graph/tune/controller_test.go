@@ -88,6 +88,9 @@ func bestStatic(p tune.Profile, b tune.Budget) (best float64) {
 }
 
 func TestTheControllerComesNearTheBestStaticSetting(t *testing.T) {
+	if testing.Short() {
+		t.Skip("full sweeps by the simulator, in one goroutine: nothing for the race detector")
+	}
 	for name, c := range map[string]struct {
 		read, decode, crop, step float64 // milliseconds
 		cores                    float64
