@@ -100,8 +100,11 @@ func PinSaves(d *graph.DeviceStats) (saves, wait time.Duration, ok bool) {
 		return 0, 0, false
 	}
 	wait = d.Idle / time.Duration(d.Steps-1)
-	saves = time.Duration(float64(d.CopyTime) / float64(d.Copies) * min(1, float64(d.StagedCopies)/float64(d.Copies)))
-	return min(saves, wait), wait, true
+	copied := float64(d.CopyTime) / float64(d.Copies) * min(1, float64(d.StagedCopies)/float64(d.Copies))
+	if copied >= float64(wait) { // compared as it is: the largest times do not fit when they are turned back
+		return wait, wait, true
+	}
+	return time.Duration(copied), wait, true
 }
 
 // useText is what a device told of its use.
