@@ -187,7 +187,9 @@ func lose[T any](m *meter.Stage, c *edge.Cell[T], drop func(*edge.Cell[T])) {
 // pullRow places the item ahead, or ends the group before it.
 func (w *filler[A, B, M]) pullRow(ahead *[]edge.Cell[A], lo *int64) (c edge.Cell[B], ok bool, err error) {
 	g := w.g
-	switch g.assign(*ahead, *lo) {
+	n := 0
+	g.In.WithLock(func() { n = g.assign(*ahead, *lo) }) // others look at the group's slabs
+	switch n {
 	case -1:
 		o := g.g.due[0]
 		g.g.due = g.g.due[1:]

@@ -37,7 +37,8 @@ func (g *Group[A, B, M]) Slot(epoch int32, epochLo, ordinal int64) (v B, row int
 	return v, row, ok
 }
 
-// spanOf gives the ordinal of an epoch's first output. Epochs are met in order.
+// spanOf gives the ordinal of an epoch's first output. It is not known before an input of each epoch before it has asked,
+// for the last output of an epoch may be short: among many workers a later epoch can ask first.
 func (s *groups[B, M]) spanOf(epoch int32, lo, size int64) (int64, bool) {
 	for i := len(s.spans) - 1; i >= 0; i-- {
 		if s.spans[i].epoch == epoch {
@@ -47,7 +48,7 @@ func (s *groups[B, M]) spanOf(epoch int32, lo, size int64) (int64, bool) {
 	next := span{epoch: epoch, lo: lo}
 	if n := len(s.spans); n > 0 {
 		last := s.spans[n-1]
-		if last.epoch > epoch {
+		if epoch != last.epoch+1 {
 			return 0, false
 		}
 		next.ordinal = last.ordinal + (lo-last.lo+size-1)/size
