@@ -142,7 +142,7 @@ func perSecond(x float64) string {
 }
 
 func waitText(seconds float64) string {
-	d := time.Duration(seconds * 1e9)
+	d := time.Duration(min(seconds, 9e9) * 1e9) // the largest times that a report may tell do not fit
 	switch {
 	case d >= time.Second:
 		return d.Round(10 * time.Millisecond).String()

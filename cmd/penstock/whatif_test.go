@@ -48,3 +48,7 @@ func TestWhatIfRefusesWhatItCannotAnswer(t *testing.T) {
 		assert.Contains(t, r.err, want)
 	}
 }
+
+func TestTimesBeyondAllClocksStayTimes(t *testing.T) {
+	assert.Equal(t, "2500000h0m0s", waitText(1e300))
+}

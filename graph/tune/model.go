@@ -43,8 +43,8 @@ func (p Profile) Computing() float64 {
 func (p Profile) Limits() []Limit {
 	var all []Limit
 	add := func(by string, rate float64) {
-		if rate > 0 && !math.IsInf(rate, 0) && !math.IsNaN(rate) {
-			all = append(all, Limit{rate * p.Samples, by})
+		if rate *= p.Samples; rate > 0 && !math.IsInf(rate, 0) && !math.IsNaN(rate) {
+			all = append(all, Limit{rate, by})
 		}
 	}
 	for i := range p.Stages {

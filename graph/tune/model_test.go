@@ -220,3 +220,19 @@ func TestALargeMachineIsSimulatedQuickly(t *testing.T) {
 	assert.InEpsilon(t, 16_000, o.Rate, 0.02)
 	assert.Less(t, took, 20*time.Second)
 }
+
+func TestFiguresThatNoRunHasAreRefused(t *testing.T) {
+	const stages = `"stages":[{"id":"read","items_out":9,"service":{"mean":1}},{"id":"end","from":["read"],"items_in":9}]`
+	for want, part := range map[string]string{
+		"environment.cores is 1e+300, wanted 0 to 1048576":       `"environment":{"cores":1e300}`,
+		"environment.cores_quota is -1, wanted 0 to":             `"environment":{"cores_quota":-1}`,
+		"totals.seconds is -3, wanted 0 to 1000000000":           `"totals":{"seconds":-3}`,
+		"sink.waits.p95 is 1e+300, wanted 0 to 1000000000":       `"sink":{"waits":{"p95":1e300}}`,
+		"sink.phases.steady is -1, wanted":                       `"sink":{"phases":{"steady":-1}}`,
+		"sink.steady_busy_seconds is -1, wanted 0 to 1000000000": `"sink":{"steady_busy_seconds":-1}`,
+		"sink.wait_ratio is 7, wanted 0 to 1":                    `"sink":{"wait_ratio":7}`,
+	} {
+		_, err := tune.Read([]byte(`{"version":1,` + part + `,` + stages + `}`))
+		require.ErrorContains(t, err, want)
+	}
+}
