@@ -76,12 +76,12 @@ func commands() []command {
 		{"lint", "SPEC...", "finds every problem of specs; opens nothing", (*app).lint, lintHelp},
 		{"kinds", "[KIND]", "lists the kinds of stages, or one kind's fields", (*app).kinds, kindsHelp},
 		{"graph", "SPEC", "draws a pipeline", (*app).graph, graphHelp},
-		{"inspect", "SPEC [--at ID]", "what memory it takes, or the first item of a stage", (*app).inspect, inspectHelp},
+		{"inspect", "SPEC [--at ID]", "shows the memory it takes, or a stage's first item", (*app).inspect, inspectHelp},
 		{"compare", "A B", "sets two reports, or two sets of them, side by side", (*app).compare, compareHelp},
 		{"profile", "SPEC", "measures what each part of a pipeline could do", (*app).profile, profileHelp},
 		{"tune", "SPEC --out DIR", "finds better settings by measuring", (*app).tune, tuneHelp},
 		{"whatif", "REPORT [Q...]", "says what other machines and settings would bring", (*app).whatIf, whatIfHelp},
-		{"doctor", "[SPEC]", "what this machine gives, or a pipeline needs", (*app).doctor, doctorHelp},
+		{"doctor", "[SPEC]", "tells what this machine gives, or a pipeline needs", (*app).doctor, doctorHelp},
 		{"synth", "images DIR", "makes a small data set, to try things out", (*app).synth, synthHelp},
 	}
 }
