@@ -94,7 +94,28 @@ func (h hostile) snapshot() graph.Snapshot {
 		s.Timeline = h.timeline()
 	}
 	h.parts(&s)
+	h.told(&s)
 	return s
+}
+
+// told adds what came last, so that the snapshots of older seeds stay as they were: moves of settings, the use of devices.
+func (h hostile) told(s *graph.Snapshot) {
+	number := func() float64 {
+		if x := h.float(); x != nil {
+			return *x
+		}
+		return 0
+	}
+	for range h.IntN(12) {
+		s.Decisions = append(s.Decisions, graph.Decision{Move: graph.Move{Stage: h.pick(hostileIDs...), Key: h.pick("workers", hostileIDs[5]),
+			From: int(h.count()), To: int(h.count()), Why: h.pick(hostileIDs...)}, Second: number(), Before: number(), After: number(),
+			Kept: h.IntN(2) == 0, Open: h.IntN(4) == 0})
+	}
+	for i := range s.Devices {
+		s.Devices[i].Use = &graph.DeviceUse{Asked: h.count(), Told: h.count(), Busy: h.float(), Memory: h.count(), MemoryUsed: h.count(),
+			LinkGeneration: int(h.count()), LinkWidth: int(h.count()), LinkGenerationLimit: int(h.count()), LinkWidthLimit: int(h.count()),
+			Missing: h.pick("", "", hostileIDs[5])}
+	}
 }
 
 // parts adds what only some pipelines have: caches, devices, items that others waited behind.
