@@ -245,7 +245,13 @@ func (w *filler[A, B, M]) last() {
 		w.m.Spent(meter.WaitIn, w.g.clock.Now())
 		w.end(o)
 	}
-	for o := range w.g.g.active { // the run was broken off in the middle of these
+	var broken []*slab[B, M] // the run was broken off in the middle of these
+	w.g.In.WithLock(func() { // the stage before may still be at work, and ask for places
+		for o := range w.g.g.active {
+			broken = append(broken, o)
+		}
+	})
+	for _, o := range broken {
 		w.g.undo(o)
 	}
 }
