@@ -177,9 +177,40 @@ func find(log []passed, q item.Pos) (at int, again bool) {
 	return -1, false
 }
 
+// passing is what has gone by a merge or a mix and was not settled yet. It is guarded by the book's lock.
+type passing struct {
+	log  []passed
+	most int // so many, and the book is settled
+	lost bool
+}
+
+// enough is how many items pass at least before the book is settled.
+const enough = 4096
+
 // maxPassed bounds what a passage remembers: more can only have passed since the last delivery where stages below leave
 // nearly everything out.
 const maxPassed = 1 << 20
+
+// note lets add write down what has passed, and settles the book where that is much.
+func (p *passing) note(r *Run, add func()) {
+	k := &r.book
+	k.mu.Lock()
+	add()
+	full := len(p.log) >= max(enough, p.most)
+	k.mu.Unlock()
+	if !full {
+		return
+	}
+	r.outlet.settle()
+	k.mu.Lock()
+	p.most = 2 * len(p.log)
+	if len(p.log) > maxPassed {
+		p.lost, p.log = true, nil
+	}
+	k.mu.Unlock()
+}
+
+func (p *passing) forgot() bool { return p.lost }
 
 // checkPassages says what keeps a passage from being resumed.
 func (b *book) checkPassages(stages []*stageRun) error {
@@ -190,10 +221,8 @@ func (b *book) checkPassages(stages []*stageRun) error {
 		if g := groupAbove(n, stages); g != nil {
 			return fmt.Errorf("no state: the stage %q makes groups above the %s %q; put it below", g.id, n.kind, n.id)
 		}
-		if m, ok := p.(interface{ forgot() error }); ok {
-			if err := m.forgot(); err != nil {
-				return err
-			}
+		if m, ok := p.(interface{ forgot() bool }); ok && m.forgot() {
+			return fmt.Errorf("no state: more than %d items have passed the %s %q since the last delivery", maxPassed, n.kind, n.id)
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/penstock-go/penstock/graph/internal/edge"
@@ -18,19 +17,17 @@ type MergeState struct {
 // merging is the passage of such a merge.
 type merging struct {
 	route
+	passing
 	run    *Run
 	from   []reached // as of before the log
-	log    []passed
-	limit  int
-	lost   bool
-	inputs []int // by source: the input that it comes by
-	turn   int   // as of before the log
-	epoch  int32 // of turn
+	inputs []int     // by source: the input that it comes by
+	turn   int       // as of before the log
+	epoch  int32     // of turn
 }
 
 // merged makes the passage of a merge, once it is known that what was delivered does not tell where it stands.
 func (b *builder) merged(n *node) *merging {
-	m := &merging{run: b.run, limit: 4096, inputs: make([]int, b.sources), epoch: -1}
+	m := &merging{run: b.run, inputs: make([]int, b.sources), epoch: -1}
 	m.route, m.from = b.route(n)
 	for i, in := range n.ins {
 		for _, s := range b.sourcesOf(in) {
@@ -50,24 +47,13 @@ func (b *builder) merged(n *node) *merging {
 
 // gave writes down what a merge hands on.
 func gave[T any](m *merging, cells []edge.Cell[T]) {
-	k := &m.run.book
-	k.mu.Lock()
-	for i := range cells {
-		if t := &cells[i].Tag; t.Flags&edge.PassEnd == 0 && !m.lost {
-			m.log = append(m.log, passedOf(engine.Gave, m.inputs[t.Source], t))
+	m.passing.note(m.run, func() {
+		for i := range cells {
+			if t := &cells[i].Tag; t.Flags&edge.PassEnd == 0 && !m.lost {
+				m.log = append(m.log, passedOf(engine.Gave, m.inputs[t.Source], t))
+			}
 		}
-	}
-	full := len(m.log) >= m.limit
-	k.mu.Unlock()
-	if full {
-		m.run.outlet.settle()
-		k.mu.Lock()
-		m.limit = max(4096, 2*len(m.log))
-		if len(m.log) > maxPassed {
-			m.lost, m.log = true, nil
-		}
-		k.mu.Unlock()
-	}
+	})
 }
 
 func (m *merging) settle(at *standing) {
@@ -97,13 +83,6 @@ func (m *merging) forget(n int) {
 		m.turn, m.epoch = (int(p.input)+1)%len(m.n.ins), p.epoch
 	}
 	m.log = append(m.log[:0], m.log[n:]...)
-}
-
-func (m *merging) forgot() error {
-	if m.lost {
-		return fmt.Errorf("no state: more than %d items have passed the merge %q since the last delivery", maxPassed, m.n.id)
-	}
-	return nil
 }
 
 // dropsBelow says that a stage below a merge may leave items out: what was delivered then does not tell how far the merge

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -34,12 +33,10 @@ type MixInput struct {
 // mixture is the passage of a mix.
 type mixture struct {
 	route
+	passing
 	run     *Run
 	from    []reached // as of before the log
 	shares  *engine.Shares
-	log     []passed
-	limit   int
-	lost    bool
 	resumed bool
 
 	weights []int64
@@ -49,7 +46,7 @@ type mixture struct {
 
 // mixed makes the passage of a mix, and sets its counters where a run goes on.
 func (b *builder) mixed(n *node, shares *engine.Shares, weights []int64) *mixture {
-	m := &mixture{run: b.run, limit: 4096, weights: weights, given: make([]int64, len(n.ins))}
+	m := &mixture{run: b.run, weights: weights, given: make([]int64, len(n.ins))}
 	m.route, m.from = b.route(n)
 	if b.resume != nil {
 		shares.Begin(int32(b.resume.Epoch))
@@ -76,31 +73,20 @@ func (x *MixState) fits(inputs int) bool {
 
 // note writes down what the mix did. It is called by the mix.
 func (m *mixture) note(events []engine.Event) {
-	k := &m.run.book
-	k.mu.Lock()
-	for i := range events {
-		e := &events[i]
-		if e.What == engine.Gave {
-			m.given[e.Input]++
-			if f := m.bears[e.Tag.Source]; !f.Load() {
-				f.Store(true)
+	m.passing.note(m.run, func() {
+		for i := range events {
+			e := &events[i]
+			if e.What == engine.Gave {
+				m.given[e.Input]++
+				if f := m.bears[e.Tag.Source]; !f.Load() {
+					f.Store(true)
+				}
+			}
+			if !m.lost && m.run.water == nil {
+				m.log = append(m.log, passedOf(e.What, e.Input, &e.Tag))
 			}
 		}
-		if !m.lost && m.run.water == nil {
-			m.log = append(m.log, passedOf(e.What, e.Input, &e.Tag))
-		}
-	}
-	full := len(m.log) >= m.limit
-	k.mu.Unlock()
-	if full {
-		m.run.outlet.settle()
-		k.mu.Lock()
-		m.limit = max(4096, 2*len(m.log))
-		if len(m.log) > maxPassed {
-			m.lost, m.log = true, nil
-		}
-		k.mu.Unlock()
-	}
+	})
 }
 
 func (m *mixture) settle(at *standing) {
@@ -134,13 +120,6 @@ func (m *mixture) forget(n int) {
 		}
 	}
 	m.log = append(m.log[:0], m.log[n:]...)
-}
-
-func (m *mixture) forgot() error {
-	if m.lost {
-		return fmt.Errorf("no state: more than %d items have passed the mix %q since the last delivery", maxPassed, m.n.id)
-	}
-	return nil
 }
 
 // stats are the shares so far.
