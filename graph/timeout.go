@@ -142,8 +142,8 @@ func (x *timed[A, B]) abandon(c *edge.Cell[A], key string, late *lateCall[A, B],
 	}
 	n := s.m.Abandoned.Add(1)
 	s.run.warn(fmt.Sprintf("stage %q: the call for %s ignored its context for %v after its timeout and was left behind; its memory is not used again", s.n.id, key, min(max(x.limit, minGrace), maxGrace)))
-	if n > int64(s.workers) {
-		failure = fmt.Errorf("%w; %d calls were left behind, more than the stage has workers (%d)", failure, n, s.workers)
+	if hands := max(s.workers, s.hands()); n > int64(hands) { // a tuner may have taken some of them away
+		failure = fmt.Errorf("%w; %d calls were left behind, more than the stage has workers (%d)", failure, n, hands)
 		x.w.run.End(&StageError{Pipeline: s.n.p.name, Stage: s.n.id, Key: key, Pos: posOf(&c.Tag), Op: "process", Err: failure})
 		return x.gone(c, key, failure)
 	}

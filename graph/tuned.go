@@ -102,17 +102,17 @@ func (s *stageRun) hands() int {
 // staffWith changes the workers of a stage, as far as they can be opened.
 func (s *stageRun) staffWith(n int) {
 	for got := s.staff.(staff).Resize(n); ; got = n {
+		s.mu.Lock()
 		s.has(got)
+		s.mu.Unlock()
 		if n = s.staff.(staff).Resize(got); n == got { // else one has been refused meanwhile
 			return
 		}
 	}
 }
 
-// has tells the queues that a stage puts into how many workers it has.
+// has tells the queues that a stage puts into how many workers it has. It is called under the stage's lock.
 func (s *stageRun) has(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, e := range s.fills {
 		e.(queue).Crew(n - s.hands())
 	}
@@ -176,7 +176,9 @@ func (b *builder) knobs() (all []knob) {
 		}
 		if x, ok := s.staff.(refuser); ok {
 			x.OnRefused(func(most int, err error) {
-				s.has(min(most, s.hands()))
+				s.mu.Lock()
+				s.has(min(most, s.hands())) // a tuner may be at it too
+				s.mu.Unlock()
 				b.run.warn(fmt.Sprintf("stage %q keeps to %d workers: another one could not be opened: %v", s.n.id, most, err))
 			})
 		}
