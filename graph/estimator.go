@@ -233,17 +233,18 @@ func (s *station) hits() int64 {
 		top = top.from[0]
 	}
 	b := top.st
-	k := int64(max(1, edge.LongestSlice(b.workers+1)))
+	hands := b.hands() + 1 // of the source, and the cache
+	k := int64(max(1, edge.LongestSlice(hands)))
 	buffer, window := int64(o.buffer), int64(o.window)
 	if buffer == 0 {
 		buffer = 4 * k
 	}
 	if window == 0 {
-		window = min(4*k*int64(b.workers+1), edge.MostKept(b.workers+1))
+		window = min(4*k*int64(hands), edge.MostKept(hands))
 	}
 	n := buffer + window
 	if p.epochs != Forever {
-		n = min(n, int64(p.epochs-1)*b.feeds.len)
+		n = int64(min(float64(n), float64(p.epochs-1)*float64(b.feeds.len))) // the product may be beyond an int64
 	}
 	return n
 }

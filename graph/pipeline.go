@@ -65,9 +65,8 @@ type Pipeline struct {
 }
 
 // Budget bounds what a pipeline may take, all its runs that are under way at once together; see [Share] for several
-// pipelines. CPU is the share of the cores that quota, cpuset and affinity leave; 0 means
-// all of them. Memory is bytes for slabs and samples in flight; 0 means half the container's limit, or none where
-// there is no limit.
+// pipelines. CPU is the share of the cores that quota, cpuset and affinity leave; 0 means all of them. Memory is bytes for
+// slabs and samples in flight; 0 means half the container's limit, or none where there is no limit.
 type Budget struct {
 	CPU    float64
 	Memory int64

@@ -11,9 +11,10 @@ import (
 //
 // Bytes: samples, slabs of batches and what stages reserve count against the one limit. Half of what slabs leave is
 // kept, in equal parts for each run and at least for two; whoever comes first may take from the other half. So either
-// goes on while the other stands still with its buffers full, and p alone has three quarters of its budget. The slabs of a run take an eighth of the budget where two share, but at least what they need to move. What is
-// above the limit is the overdraft in the report, as without sharing: items that some stage waits for always pass.
-// Memory is recycled from one to the other.
+// goes on while the other stands still with its buffers full, and p alone has three quarters of its budget. The slabs of
+// a run take an eighth of the budget where two share, but at least what they need to move. What is above the limit is the
+// overdraft in the report, as without sharing: items that some stage waits for always pass. Memory is recycled from one to
+// the other.
 //
 // Cores: workers: auto comes to what it does in p. They are not divided: a pipeline that stands still needs none, and two
 // that compute share the cores as the system schedules them.
