@@ -95,7 +95,7 @@ func (g *Group[A, B, M]) begin(epoch int32) *slab[B, M] {
 			o.parts = make([]*edge.Ext, g.Size)
 		}
 		o.free = func() { g.back(o) }
-		if s.fitted && !g.Fresh {
+		if s.fitted && !g.Fresh && s.firstErr == nil { // the first error stays
 			o.made = true
 			s.firstErr = Safely(func() (err error) { o.v, err = g.Slab(); return err })
 		}

@@ -30,7 +30,7 @@ func (g *Group[A, B, M]) Slot(epoch int32, epochLo, ordinal int64) (v B, row int
 		case at < s.opened:
 			o = s.find(at)
 		}
-		if o != nil && o.made {
+		if o != nil && o.made && s.firstErr == nil {
 			v, row, ok = o.v, int(n%int64(g.Size)), true
 		}
 	})
