@@ -147,8 +147,13 @@ func decode(fields []Field, settings []Member, dir string, all *Catalog) (proble
 
 func unknownKey(m Member, names []string) Problem {
 	p := Problem{At: m.At, Field: m.Key, Code: "unknown_key", Msg: "unknown key " + quote(m.Key), Hint: meant(m.Key, names)}
+	near := Near(m.Key, StageKeys[:])
 	switch {
+	case near == m.Key:
+		p.Hint = m.Key + " is a key of the stage: write it beside the kind, not among its fields"
 	case p.Hint != "":
+	case near != "":
+		p.Hint = fmt.Sprintf("did you mean %q, a key of the stage?", near)
 	case len(names) == 0:
 		p.Hint = "this kind has no fields"
 	default:
