@@ -128,10 +128,19 @@ func TestFileThatChangesIsDecodedAnew(t *testing.T) {
 
 func TestSideIndexesStayWithinTheirRoom(t *testing.T) {
 	s := newSideIndexes(&graph.Env{}, 1<<20)
+	for range 2 {
+		s.put(pictureID{0, 0}, make([]byte, 500))
+	}
+	require.EqualValues(t, 500+entryBytes, s.held, "what is kept already takes nothing more")
 	for i := range int64(10_000) {
 		s.put(pictureID{0, i}, make([]byte, 500))
 	}
 	require.LessOrEqual(t, s.taken, int64(1<<20))
 	require.True(t, s.full.Load())
 	require.Greater(t, len(s.of), 1500)
+	for i := range int64(10_000) {
+		s.forget(pictureID{0, i})
+	}
+	require.Empty(t, s.of)
+	require.Zero(t, s.held, "what is forgotten leaves its room to others")
 }

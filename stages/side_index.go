@@ -55,6 +55,9 @@ func (s *sideIndexes) put(id pictureID, x jpeg.Index) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if _, ok := s.of[id]; ok { // another worker had the same picture
+		return
+	}
 	need := int64(len(x)) + entryBytes
 	for s.held+need > s.taken {
 		if s.taken+indexStep > s.limit || !s.env.Reserve(indexStep) {
@@ -71,6 +74,9 @@ func (s *sideIndexes) put(id pictureID, x jpeg.Index) {
 // forget drops an index that does not fit the data any more.
 func (s *sideIndexes) forget(id pictureID) {
 	s.mu.Lock()
-	delete(s.of, id)
+	if x, ok := s.of[id]; ok {
+		s.held -= int64(len(x)) + entryBytes
+		delete(s.of, id)
+	}
 	s.mu.Unlock()
 }
