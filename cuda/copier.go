@@ -23,7 +23,7 @@ type copier struct {
 	gauge  gauge
 	lanes  [2]atomic.Value // of type *lane: the device's own stream for its consumer, and the last one of another's
 
-	gate sync.Mutex // held while a lane is made
+	gate sync.Mutex // held while a lane is made or entered
 	gone bool       // no more are
 
 	mu    sync.Mutex

@@ -39,6 +39,8 @@ func (h *handle) Enter(stream uintptr) error {
 	if h.entered {
 		return errEntered
 	}
+	h.c.gate.Lock() // others who enter another stream meanwhile would close this lane
+	defer h.c.gate.Unlock()
 	l, err := h.c.laneOf(stream)
 	if err != nil {
 		return err
@@ -83,15 +85,13 @@ func (h *handle) release() {
 	h.c.put(h.slot)
 }
 
-// laneOf is the lane of a stream. A consumer that changes its stream all the time gets a new one each time.
+// laneOf is the lane of a stream. A consumer that changes its stream all the time gets a new one each time. With gate held.
 func (p *copier) laneOf(stream uintptr) (*lane, error) {
 	at := &p.lanes[min(stream, 1)]
 	l, ok := at.Load().(*lane)
 	if ok && (stream == 0 || l.stream.Handle() == stream) {
 		return l, nil
 	}
-	p.gate.Lock()
-	defer p.gate.Unlock()
 	if p.gone {
 		return nil, errOver
 	}

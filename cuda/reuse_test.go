@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -383,4 +384,47 @@ func TestABatchIsLeftOnItsStreamWhileAnotherIsEnteredOnAnother(t *testing.T) {
 		before.Release()
 		nothingIsLeft(t, dev)
 	})
+}
+
+// slowStreams is a device that takes its time to make a stream, so that others come meanwhile.
+type slowStreams struct{ *cuda.Emulated }
+
+func (d slowStreams) NewStream(urgent bool) (cuda.Stream, error) {
+	for range 100 {
+		runtime.Gosched()
+	}
+	return d.Emulated.NewStream(urgent)
+}
+
+// Several goroutines of a consumer may each have a batch, and enter a stream for the first time at once.
+func TestBatchesAreEnteredAtOnce(t *testing.T) {
+	for i := range 60 {
+		const bytes, n = 512, 8
+		dev := emulated(t, bytes, func(e *cuda.Emulation) { e.Rate, e.LockRate = 1e12, 1e12 })
+		p, out := pipe{dev: slowStreams{dev}, n: n, bytes: bytes, depth: 2}.build()
+		run, err := p.Start(context.Background())
+		require.NoError(t, err)
+		var all sync.WaitGroup
+		var kept []*item.Batch
+		for b, err := range out.All(run) {
+			require.NoError(t, err)
+			b.Keep()
+			if kept = append(kept, b); len(kept) < n {
+				continue
+			}
+			for _, b := range kept {
+				stream := uintptr(b.Number) % 4 * uintptr(i%2) // all the device's own, or several
+				all.Go(func() {
+					assert.NoError(t, b.Handle.Enter(stream))
+					b.Release()
+				})
+			}
+			all.Wait()
+		}
+		require.NoError(t, run.Wait())
+		if i%2 == 0 {
+			require.EqualValues(t, n, run.Snapshot().Devices[0].Steps, "none is lost")
+		}
+		nothingIsLeft(t, dev)
+	}
 }
