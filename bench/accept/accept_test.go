@@ -36,7 +36,11 @@ func standIn(t *testing.T) {
 		t.Skip("no C compiler (cc), so there is no stand-in for the driver: skipped")
 	}
 	t.Setenv(driver.LibraryVariable, lib)
+	noBLAS(t)
 }
+
+// noBLAS hides the machine's own cuBLAS, which knows nothing of the devices of tests.
+func noBLAS(t *testing.T) { t.Setenv("PENSTOCK_LIBCUBLAS", filepath.Join(t.TempDir(), "none.so")) }
 
 func TestTheStandInIsAccepted(t *testing.T) {
 	standIn(t)
@@ -79,18 +83,23 @@ func TestTheStandInIsAccepted(t *testing.T) {
 
 // In virtual time the waits are exact: copies take 10 ms, or 40 from memory that is not page-locked, and work 20.
 func TestAPipelineTellsItsWaits(t *testing.T) {
+	noBLAS(t)
 	synctest.Test(t, func(t *testing.T) {
 		const n = 1 << 16
 		d, err := cuda.NewEmulated(cuda.Emulation{Rate: n / 0.010, Latency: 1, Launch: 1})
 		require.NoError(t, err)
-		all, _, err := pipelines(d, n, 60, 64, 20*time.Millisecond)
+		all, note, err := pipelines(d, n, 60, 64, 20*time.Millisecond)
 		require.NoError(t, err)
+		assert.Contains(t, note, "no cuBLAS")
 		require.Len(t, all, 2)
 		assert.InDelta(t, 0, *all[0].DeviceWait, 0.01)
 		assert.InDelta(t, 0, *all[0].HostWait, 0.01)
 		assert.Greater(t, *all[1].HostWait, 0.4, "copies hold the host up, and are over when the stream is entered")
 		assert.InDelta(t, 0.010, all[0].Copy, 1e-5)
 		assert.InDelta(t, 0.040, all[1].Copy, 1e-5)
+		_, note, err = pipelines(d, n, 1, 0, 0)
+		require.NoError(t, err)
+		assert.Equal(t, "modelled work, for there is no product on devices other than 0", note)
 		require.NoError(t, d.Close())
 	})
 }

@@ -38,7 +38,7 @@ func run(args []string, out, errs io.Writer) int {
 	number := f.Int("device", 0, "the number of the device")
 	most := f.Int("most", 256<<20, "bytes of the largest copy; the largest lock is four times that")
 	rounds := f.Int("rounds", 5, "rounds of each measurement; the median is told")
-	side := f.Int("side", 8192, "the side of the matrices whose product is the work of a batch, where there is cuBLAS")
+	side := f.Int("side", 8192, "the side of the matrices whose product is the work of a batch, on device 0 and where there is cuBLAS")
 	name := f.String("backend", "driver", "driver, or gorgonia in a program that was built with it")
 	file := f.String("json", "", "a file for the figures")
 	if err := f.Parse(args); err != nil {
@@ -65,6 +65,9 @@ func run(args []string, out, errs io.Writer) int {
 	}
 	r, err := measure(d, *most, *rounds, out)
 	if err == nil {
+		if *number != 0 { // cuBLAS takes device 0
+			*side = 0
+		}
 		err = measureWaits(d, &r, *most/4, *side, out)
 	}
 	if err = errors.Join(err, d.Close()); err == nil && *file != "" {

@@ -26,10 +26,11 @@ type product struct {
 func newProduct(b *bench, side int) (*product, error) {
 	var lib uintptr
 	var err error
-	for _, name := range []string{os.Getenv("PENSTOCK_LIBCUBLAS"), "libcublas.so.13", "libcublas.so.12", "libcublas.so.11"} {
-		if name == "" {
-			continue
-		}
+	names := []string{"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"}
+	if name := os.Getenv("PENSTOCK_LIBCUBLAS"); name != "" {
+		names = []string{name}
+	}
+	for _, name := range names {
 		if lib, err = purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_GLOBAL); err == nil {
 			break
 		}

@@ -27,18 +27,27 @@ type waits struct {
 // load puts one batch's work on a stream.
 type load func(h item.DeviceHandle, stream uintptr) error
 
-// pipelines measures waits with the work of a matrix product where there is cuBLAS, else with modelled work of spin.
+var errOther = errors.New("no product on devices other than 0")
+
+// pipelines measures waits with the work of a matrix product where there is cuBLAS, else, and with a side of 0, with
+// modelled work of spin.
 func pipelines(d cuda.Device, n, steps, side int, spin time.Duration) (all []waits, note string, err error) {
+	matrices := bench{d: d} // given back after the stream that works on them
+	defer func() { err = errors.Join(err, matrices.close()) }()
+	var p *product
+	lacks := errOther
+	if side > 0 {
+		p, lacks = newProduct(&matrices, side)
+	}
 	b := bench{d: d}
 	defer func() { err = errors.Join(err, b.close()) }()
 	s := b.stream()
 	if b.err != nil {
 		return nil, "", b.err
 	}
-	p, err := newProduct(&b, side)
 	work := func(_ item.DeviceHandle, stream uintptr) error { return p.put(stream) }
-	if err != nil {
-		note, side = fmt.Sprintf("modelled work, for there is %v", err), 0
+	if lacks != nil {
+		note, side = fmt.Sprintf("modelled work, for there is %v", lacks), 0
 		work = func(h item.DeviceHandle, _ uintptr) error { return h.Busy(spin) }
 	}
 	for _, pinned := range []bool{true, false} {
