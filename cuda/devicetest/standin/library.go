@@ -22,6 +22,7 @@ type Library struct {
 	Set  func(setting string, v float64) int32
 	// Fail lets the nth call of a name answer a code. "copy" and "kernel" fail when they are carried out.
 	Fail    func(name string, nth, code int32) int32
+	struck  func() int32 // how many calls have failed so
 	counts  func(*uint64, int32) int32
 	kernels func(*Launch, int32) int32
 	mend    func() int32
@@ -92,6 +93,7 @@ func New(t testing.TB, path string) *Library {
 	require.NoError(t, err)
 	purego.RegisterLibFunc(&s.Set, h, "standin_set")
 	purego.RegisterLibFunc(&s.Fail, h, "standin_fail")
+	purego.RegisterLibFunc(&s.struck, h, "standin_struck")
 	purego.RegisterLibFunc(&s.counts, h, "standin_counts")
 	purego.RegisterLibFunc(&s.kernels, h, "standin_launches")
 	purego.RegisterLibFunc(&s.mend, h, "standin_mend")

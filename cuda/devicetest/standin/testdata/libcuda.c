@@ -68,11 +68,14 @@ static double later(double a, double b) { return a > b ? a : b; }
 // ---- faults: the nth call of a name answers a code; "kernel" and "copy" fail when they are carried out ----------
 
 static struct { char name[48]; long nth, seen; int code; } faults[8];
-static int nfaults;
+static int nfaults, struck;  // struck: how many have been answered
 
 static int fault(const char *name) {  // with mu
   for (int i = 0; i < nfaults; i++)
-    if (!strcmp(faults[i].name, name) && ++faults[i].seen == faults[i].nth) return faults[i].code;
+    if (!strcmp(faults[i].name, name) && ++faults[i].seen == faults[i].nth) {
+      struck++;
+      return faults[i].code;
+    }
   return 0;
 }
 
@@ -543,6 +546,10 @@ API int standin_fail(const char *name, int nth, int code) {
   faults[nfaults++].code = code;
   LEAVE(0);
 }
+API int standin_struck(void) {
+  pthread_mutex_lock(&mu);
+  LEAVE(struck);
+}
 API int standin_counts(uint64_t *to, int n) {
   pthread_mutex_lock(&mu);
   for (int i = 0; i < n && i < NCOUNTS; i++) to[i] = counts[i];
@@ -566,6 +573,6 @@ API int standin_mend(void) {
   memset(contexts, 0, sizeof contexts);
   memset(counts, 0, sizeof counts);
   memset(engine_free, 0, sizeof engine_free);
-  lost = nfaults = nlaunches = 0;
+  lost = nfaults = struck = nlaunches = 0;
   LEAVE(0);
 }
