@@ -35,7 +35,7 @@ func (u unit) text(x float64) string {
 	case ofShare:
 		return words.Percent(x)
 	case ofBytes:
-		return words.Size(int64(x))
+		return words.Size(words.Whole(x))
 	}
 	return words.Rate(x)
 }

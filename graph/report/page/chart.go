@@ -121,7 +121,7 @@ func (p *page) spread() spread {
 	if total == 0 {
 		return spread{}
 	}
-	s := spread{Text: fmt.Sprintf("%s of %s waits took no time", words.Percent(zero/total), words.Count(int64(total)))}
+	s := spread{Text: fmt.Sprintf("%s of %s waits took no time", words.Percent(zero/total), words.Count(words.Whole(total)))}
 	if last < 0 {
 		return s
 	}

@@ -116,7 +116,7 @@ func (p *page) edge(b *strings.Builder, from, to *spot) {
 	}
 	if n := from.s.at("bytes_out"); !n.null() {
 		if r := words.Ratio(n.value(), p.r.at("totals.seconds").value()); r != nil {
-			parts = append(parts, words.Size(int64(*r))+"/s")
+			parts = append(parts, words.Size(words.Whole(*r))+"/s")
 		}
 	}
 	if q := from.s.at("queue.mean"); !q.null() && !from.s.at("buffer").null() {

@@ -161,7 +161,7 @@ func (p *page) sub() string {
 	if n := t.at("batches").whole(); n > 0 {
 		parts[0] += " in " + words.Plural(n, "batch")
 	}
-	parts = append(parts, words.Plural(t.at("epochs").whole(), "epoch"), words.Duration(durationOf(t.at("seconds"))))
+	parts = append(parts, words.Plural(t.at("epochs").whole(), "epoch"), words.Seconds(t.at("seconds").value()))
 	if r := t.at("samples_per_second"); !r.null() {
 		parts = append(parts, words.Rate(r.value())+" samples/s")
 	}

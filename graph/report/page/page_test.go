@@ -323,6 +323,13 @@ func TestAReportWithNextToNothingInItMakesAPage(t *testing.T) {
 	assert.Equal(t, "x", parse(t, html).all("h1", "")[0].text)
 }
 
+func TestTheLargestFiguresOfAReportAreNotNegativeOnItsPage(t *testing.T) {
+	html, err := page.FromJSON([]byte(`{"version":1,"pipeline":"x","totals":{"samples":9223372036854775807,"seconds":9223372036.854775807}}`))
+	require.NoError(t, err)
+	assert.Contains(t, string(html), "9,223,372,036,854,775,807 samples")
+	assert.Contains(t, string(html), "2,562,047h47m")
+}
+
 // Lists of a timeline that are not of one length, figures without end, figures where texts should be.
 func FuzzFromJSON(f *testing.F) {
 	f.Add(reports(f)["empty"])

@@ -1,12 +1,6 @@
 package page
 
-import (
-	"time"
-
-	"github.com/penstock-go/penstock/graph/report/internal/words"
-)
-
-func durationOf(t tree) time.Duration { return time.Duration(t.value() * float64(time.Second)) }
+import "github.com/penstock-go/penstock/graph/report/internal/words"
 
 // tiles are the answers: how much waiting, which stage, what to change, what that brings.
 func (p *page) tiles() []tile {

@@ -138,7 +138,7 @@ func (p *page) heat(s tree) template.HTML {
 		}
 		i = end
 	}
-	text := fmt.Sprintf("queue behind %s: holds %s of %s on average", words.Plain(s.at("id").text()), words.Digits(sum/float64(len(depth)), 2), words.Count(int64(room)))
+	text := fmt.Sprintf("queue behind %s: holds %s of %s on average", words.Plain(s.at("id").text()), words.Digits(sum/float64(len(depth)), 2), words.Count(words.Whole(room)))
 	return picture("heat", p.width, 10, text, `<rect class="none" width="`+trim(p.width)+`" height="10"/>`+b.String())
 }
 
@@ -214,5 +214,5 @@ func (p *page) held() (all []held) {
 	return all
 }
 
-func bytesText(x float64) string { return words.Size(int64(x)) }
-func countText(x float64) string { return words.Count(int64(x)) }
+func bytesText(x float64) string { return words.Size(words.Whole(x)) }
+func countText(x float64) string { return words.Count(words.Whole(x)) }

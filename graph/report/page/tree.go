@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/penstock-go/penstock/graph/report/internal/words"
 )
 
 // tree is a value of a report and the way to it: "stages.3.busy_seconds". What is not there is a null.
@@ -84,7 +86,7 @@ func (t tree) value() float64 {
 	return x
 }
 
-func (t tree) whole() int64 { return int64(t.value()) }
+func (t tree) whole() int64 { return words.Whole(t.value()) }
 
 func (t tree) text() string {
 	s, _ := t.v.(string)

@@ -48,6 +48,14 @@ func thousands(s string) string {
 	return s
 }
 
+// Whole is a figure as a whole number, the largest one where it is beyond that.
+func Whole(x float64) int64 {
+	if x >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(x)
+}
+
 // Count is a number of things, in full.
 func Count(n int64) string { return thousands(strconv.FormatInt(max(n, 0), 10)) }
 
@@ -112,7 +120,7 @@ func Seconds(x float64) string {
 // Rate is a number a second with three digits.
 func Rate(x float64) string {
 	if x >= 1e9 {
-		return Short(int64(min(x, 1e18)))
+		return Short(Whole(x))
 	}
 	return Digits(x, 3)
 }

@@ -32,6 +32,12 @@ func TestLinesBreakBetweenWords(t *testing.T) {
 	assert.Equal(t, "\n", Wrap("", "", "", 9))
 }
 
+func TestTheLargestFiguresStayWhatTheyAre(t *testing.T) {
+	assert.EqualValues(t, math.MaxInt64, Whole(float64(math.MaxInt64)))
+	assert.EqualValues(t, math.MaxInt64, Whole(1e300))
+	assert.EqualValues(t, -3, Whole(-3))
+}
+
 func TestRatiosThatAreNoNumbersDoNotExist(t *testing.T) {
 	for _, x := range [][2]float64{{0, 0}, {1, 0}, {-1, 2}, {1, -1}, {math.NaN(), 1}, {math.Inf(1), 1}, {1e18, 1e-9}} {
 		assert.Nil(t, Ratio(x[0], x[1]), x)
