@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,4 +59,13 @@ func TestTextFitsAHundredColumnsOfPlainASCII(t *testing.T) {
 		}
 		assert.LessOrEqual(t, len(report.LiveLine(s)), 100, name)
 	}
+}
+
+func TestAQueueThatWasLongerBeforeIsExplained(t *testing.T) {
+	s := golden()["decode"]
+	const note = "the queue was longer before"
+	assert.NotContains(t, strings.Join(strings.Fields(report.Table(s)), " "), note)
+	s.Stages = slices.Clone(s.Stages)
+	s.Stages[0].Queue.Mean = some(float64(s.Stages[0].Buffer) + 1)
+	assert.Contains(t, strings.Join(strings.Fields(report.Table(s)), " "), note)
 }

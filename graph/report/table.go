@@ -72,10 +72,12 @@ func (j *judge) stages() string {
 	g := grid{Left: []bool{true, true, true}}
 	g.Add("", "", "", "", "items", "items", "wait", "", "wait", "time", "time", "can", "queue")
 	g.Add("", "stage", "kind", "workers", "in", "out", "in", "busy", "out", "mean", "p95", "do/s", "items")
-	fused := false
+	fused, shrunk := false, false
 	for i := range j.m.all {
 		g.Rows = append(g.Rows, j.row(i))
-		fused = fused || j.m.all[i].stage.FusedInto != ""
+		st := j.m.all[i].stage
+		fused = fused || st.FusedInto != ""
+		shrunk = shrunk || st.FusedInto == "" && st.Buffer > 0 && st.Queue.Mean != nil && *st.Queue.Mean > float64(st.Buffer)
 	}
 	g.Fit(width, map[int]int{1: 8, 2: 5}, 2, 1)
 	unit := "items"
@@ -84,6 +86,9 @@ func (j *judge) stages() string {
 	}
 	notes := "Time is per item. Can do: " + unit + " a second, were the stage never kept waiting. Queue: items ready " +
 		"behind it, of those that fit."
+	if shrunk {
+		notes += " Where more are ready than fit, the queue was longer before settings moved."
+	}
 	if j.v.Bottleneck != "" {
 		notes = "> is the bottleneck. " + notes
 	}
