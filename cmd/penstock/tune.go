@@ -92,13 +92,7 @@ func (l *lab) search(o *tuneOptions) (*tune.Search, error) {
 		return nil, err
 	}
 	outline := s.Pipeline.Outline()
-	search := &tune.Search{Repeat: o.repeat, Matrix: o.matrix, Say: l.say, Try: func(set []tune.Setting) (tune.Trial, error) {
-		var words []string
-		for _, x := range set {
-			words = append(words, x.String())
-		}
-		return l.fused(words...)
-	}}
+	search := &tune.Search{Repeat: o.repeat, Matrix: o.matrix, Say: l.say, Try: l.try, Cache: l.cacheKnob}
 	for _, text := range o.knobs {
 		k, err := l.knob(text, outline)
 		if err != nil {
@@ -161,11 +155,14 @@ func (l *lab) knob(text string, o graph.Outline) (k tune.Knob, err error) {
 	if k.Stage == "" {
 		return k, fmt.Errorf("--knob %q: wanted ID.KEY=VALUE,VALUE", text)
 	}
-	k.Show = key != "off" && key != "limit" && key != "workers" && key != "buffer" && key != "window"
 	st, ok := o.Stage(stage)
 	if !ok {
 		return k, fmt.Errorf("--knob %q: the spec has no stage %q", text, stage)
 	}
+	if key == tune.CacheKey {
+		return l.cacheValues(text, k)
+	}
+	k.Show = key != "off" && key != "limit" && key != "workers" && key != "buffer" && key != "window"
 	for _, x := range append(st.Options, st.Config...) {
 		if x.Key == key {
 			k.Now = x.Value
@@ -199,7 +196,7 @@ func (l *lab) autos(r *tune.Result) {
 	o := s.Pipeline.Outline()
 	for _, x := range r.Settings {
 		st, _ := o.Stage(x.Stage)
-		given := false
+		given := x.Key == tune.CacheKey
 		for _, opt := range st.Options {
 			given = given || opt.Key == x.Key
 		}
@@ -219,13 +216,13 @@ func printTuned(w io.Writer, r *tune.Result) {
 		fmt.Fprintln(w, "nothing to change: no setting that was tried does clearly better")
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\nablation\tsamples/s\tgain")
+	fmt.Fprintln(t, "\nablation\tsamples/s\tgain\tRAM")
 	for i, s := range r.Steps {
 		gain := ""
 		if i > 0 {
 			gain = fmt.Sprintf("%+.0f %%", 100*s.Gain)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", s.Setting, perSecond(s.Rate), gain)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", s.Setting, perSecond(s.Rate), gain, bytesText(s.RSS))
 	}
 	_ = t.Flush()
 	printMatrix(w, r.Matrix)
@@ -247,6 +244,10 @@ func printTuned(w io.Writer, r *tune.Result) {
 		if d.Kept {
 			kept = "kept"
 		}
+		if d.Knob == tune.CacheKey { // none was tried
+			fmt.Fprintf(w, "  %4.0f s  %s\n", d.Second, d.Why)
+			continue
+		}
 		fmt.Fprintf(w, "  %4.0f s  %s %s -> %s: %s -> %s, %s; %s\n", d.Second, d.Knob, d.From, d.To, perSecond(d.Before), perSecond(d.After), kept, d.Why)
 	}
 }
@@ -267,18 +268,22 @@ const tuneHelp = `
 Sweeps one setting at a time from a baseline, keeps what clearly helps, and looks
 for the next. Which settings, and up to where, comes from the model: workers of
 the stages that limit, then their buffer and window; then pin, where there is one,
-and the limit of a cache (1B is without it). Each value is measured
-several times, all values in turn, the beginning left out; what is compared are
-medians, and a value must be clear of the spread. Fewer workers that do as well
-are taken too. Order and the size of batches change more than speed, so they are
-only shown. DIR gets
+and the limit of a cache (1B is without it). Where the spec runs several epochs
+and has no cache, one is tried where it may stand and is worth most, as large as
+everything or as the memory allows. Each value is measured several times, all
+values in turn, the beginning left out; what is compared are medians, and a value
+must be clear of the spread. Fewer workers that do as well are taken too. Order
+and the size of batches change more than speed, so they are only shown. DIR gets
 
-  tuned.yaml   the spec with the settings, and the old ones as comments
+  tuned.yaml   the spec with the settings, and the old ones as comments; a cache
+               is a stage more in it
   curves.svg   throughput and RAM by setting
   tune.json    the curves, what each step brought, and the log of decisions
   tune.md      the same to read
 ` + setHelp + `  --knob ID.KEY=V,V   sweeps this knob over these values, and no others; may be given
-                      several times. Any key or field of a stage
+                      several times. Any key or field of a stage; ID.cache=SIZE,SIZE
+                      is a cache behind the stage, beside "off". Epochs after the
+                      first are measured then, and the first may take ten times S
   --matrix            measures every combination of the values of the knobs given,
                       at most 64
   --seconds S         of each measurement, the first fifth left out; default 2

@@ -77,40 +77,42 @@ func tuneDocument(r *tune.Result) any {
 // tunedSpec is the text of the spec with the settings in it. Where they cannot be written into the text without changing
 // its meaning, they stand before it as comments.
 func (l *lab) tunedSpec(r *tune.Result, dir string) string {
-	var changes []spec.Change
-	var words []string
-	for _, s := range r.Settings {
-		changes = append(changes, spec.Change{Stage: s.Stage, Key: s.Key, Value: s.Value, Note: s.Key + " was " + r.Was[s.Stage+"."+s.Key]})
-		words = append(words, s.String())
+	if len(r.Settings) == 0 {
+		return "# penstock tune found nothing to change.\n" + l.belongs(nil, dir) + string(l.text)
 	}
 	head := fmt.Sprintf("# Tuned by penstock tune: %s before, %s after.\n", perSecond(r.Before.Rate), perSecond(r.After.Rate))
-	head += l.belongs(words, dir)
-	if len(changes) == 0 {
-		return "# penstock tune found nothing to change.\n" + l.belongs(words, dir) + string(l.text)
+	head += l.belongs(r.Settings, dir)
+	text, words, err := l.variant(r.Settings, cacheNotes(r))
+	var changes []spec.Change
+	for _, s := range r.Settings {
+		if s.Key != tune.CacheKey {
+			changes = append(changes, spec.Change{Stage: s.Stage, Key: s.Key, Value: s.Value, Note: s.Key + " was " + r.Was[s.Stage+"."+s.Key]})
+		}
 	}
-	text, err := spec.Edit(l.text, changes)
+	edited := text
 	if err == nil {
-		err = l.same(text, words)
+		edited, err = spec.Edit(text, changes)
 	}
-	if err != nil {
+	if err == nil {
+		err = l.same(edited, r.Settings)
+	}
+	if err != nil { // a cache could be written, else there had been no trial with it
 		head += fmt.Sprintf("# The settings could not be written into the text (%v); give them as --set:\n", err)
 		for _, w := range words {
 			head += "# --set " + w + "\n"
 		}
-		return head + string(l.text)
+		return head + string(text)
 	}
-	return head + string(text)
+	return head + string(edited)
 }
 
 // belongs says where a spec must lie for its paths, if that is not dir.
-func (l *lab) belongs(words []string, dir string) string {
-	here, err := l.load(l.options(words))
+func (l *lab) belongs(set []tune.Setting, dir string) string {
+	here, err := l.with(set, l.dir)
 	if err != nil {
 		return ""
 	}
-	o := l.options(words)
-	o.Dir = dir
-	there, err := l.load(o)
+	there, err := l.with(set, dir)
 	if err == nil && there.Pipeline.Describe() == here.Pipeline.Describe() {
 		return ""
 	}
@@ -121,9 +123,9 @@ func (l *lab) belongs(words []string, dir string) string {
 	return fmt.Sprintf("# Its paths are relative to %s: move it there.\n", folder)
 }
 
-// same checks that an edited spec declares what the old one does with the overrides.
-func (l *lab) same(text []byte, words []string) error {
-	want, err := l.load(l.options(words))
+// same checks that an edited spec declares what the old one does with the settings.
+func (l *lab) same(text []byte, set []tune.Setting) error {
+	want, err := l.with(set, l.dir)
 	if err != nil {
 		return err
 	}

@@ -19,23 +19,13 @@ type Change struct {
 // meaning: the caller reads the result again to see that it says what was wanted. It fails where a value is not written
 // as one plain word, as with an anchor.
 func Edit(text []byte, changes []Change) ([]byte, error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
+	stages, err := stagesOf(text)
+	if err != nil {
 		return nil, err
 	}
-	if len(doc.Content) == 0 {
-		return nil, fmt.Errorf("the spec is empty")
-	}
 	e := &editor{lines: strings.SplitAfter(string(text), "\n")}
-	stages := valueOf(doc.Content[0], "stages")
-	if stages == nil || stages.Kind != yaml.SequenceNode {
-		return nil, fmt.Errorf("the spec has no list of stages")
-	}
 	for _, c := range changes {
-		i := slices.IndexFunc(stages.Content, func(n *yaml.Node) bool {
-			id := valueOf(n, "id")
-			return id != nil && id.Value == c.Stage
-		})
+		i := slices.IndexFunc(stages.Content, func(n *yaml.Node) bool { return isStage(n, c.Stage) })
 		if i < 0 {
 			return nil, fmt.Errorf("the spec has no stage %q", c.Stage)
 		}

@@ -16,7 +16,7 @@ type cacheDoc struct {
 func (d *document) caches(p *Profile) {
 	for _, c := range d.Cache {
 		at := p.index(c.ID)
-		if at < 0 || c.Hits < 0 || c.Misses <= 0 || c.Bytes <= 0 || c.Limit <= 0 || c.Best == nil || !(*c.Best > 0 && *c.Best <= 1) {
+		if at < 0 || c.Hits < 0 || c.Misses <= 0 || c.Bytes < 0 || c.Limit <= 0 || c.Best == nil || !(*c.Best > 0 && *c.Best <= 1) {
 			continue
 		}
 		s := &p.Stages[at]

@@ -20,6 +20,8 @@ func (c *Curve) explain() {
 		c.Worse = fmt.Sprintf("%s makes it worse by %.0f %%: %s", last.Value, 100*(1-last.Rate/top.Rate), c.growth(knee, last))
 	}
 	switch {
+	case c.Key == CacheKey:
+		c.Why = c.kept(knee)
 	case c.Knee == len(c.Points)-1 && len(c.Points) > 1 && knee.Rate > worth*c.Points[0].Rate:
 		c.Why = "the largest value tried is the best; a larger one may do more"
 	case knee.Rate <= worth*c.Points[0].Rate && c.Knee == 0:
@@ -109,9 +111,13 @@ func (r *Result) decide(c Curve) (now Point, kept bool) {
 	if !d.Kept {
 		return now, false
 	}
-	r.keep(Setting{c.Stage, c.Key, knee.Value}, c.Now)
+	s := Setting{c.Stage, c.Key, knee.Value}
+	r.keep(s, c.Now)
 	before := r.Steps[len(r.Steps)-1].Rate
-	r.Steps = append(r.Steps, Step{"+ " + c.Name() + "=" + knee.Value, knee.Rate, knee.Rate/max(before, 1e-12) - 1})
+	if c.Key == CacheKey { // those before it had their first epoch in them
+		before = now.Rate
+	}
+	r.Steps = append(r.Steps, Step{"+ " + s.words(), knee.Rate, knee.Rate/max(before, 1e-12) - 1, knee.RSS})
 	return knee, true
 }
 

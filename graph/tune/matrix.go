@@ -108,9 +108,10 @@ func (s *Search) takeBest(r *Result, now, best []int) {
 		if at[i] = best[i]; best[i] == now[i] {
 			continue
 		}
-		rate := r.Matrix[s.cell(at)].Rate
-		r.keep(Setting{k.Stage, k.Key, k.Values[best[i]]}, k.Now)
-		r.Steps = append(r.Steps, Step{"+ " + k.Name() + "=" + k.Values[best[i]], rate, rate/max(last, 1e-12) - 1})
+		p, x := r.Matrix[s.cell(at)].Point, Setting{k.Stage, k.Key, k.Values[best[i]]}
+		rate := p.Rate
+		r.keep(x, k.Now)
+		r.Steps = append(r.Steps, Step{"+ " + x.words(), rate, rate/max(last, 1e-12) - 1, p.RSS})
 		last = rate
 	}
 }

@@ -14,7 +14,8 @@ type Knob struct {
 	Stage, Key string
 	Values     []string // in the order of the curve, what is set now among them
 	Now        string
-	Show       bool // only shown: it changes more than speed, such as the order or the size of batches
+	Show       bool   // only shown: it changes more than speed, such as the order or the size of batches
+	Note       string // why it is swept, in half a sentence; "" says nothing
 }
 
 // Name is `decode.workers`.
@@ -39,6 +40,10 @@ type Search struct {
 	Matrix bool
 	// More are knobs that are swept where none are given, after those of the model: pin, caches.
 	More []Knob
+	// Cache, if set, is asked where no knobs are given and none of the others helps any more: where is a cache to be tried,
+	// beside the settings found so far? A knob without values is nowhere, and why is the reason, in one line; "" says
+	// nothing. It is asked again after a cache that was kept.
+	Cache func([]Setting) (k Knob, why string, err error)
 	// Batch is the stage whose key size is the size of batches, "" for none, and Size what it is.
 	Batch string
 	Size  int
@@ -87,7 +92,8 @@ type Decision struct {
 type Step struct {
 	Setting string  `json:"setting"`
 	Rate    float64 `json:"samples_per_second"`
-	Gain    float64 `json:"gain"` // over the row before
+	Gain    float64 `json:"gain"` // over the row before; of a cache over the epochs after the first without it
+	RSS     int64   `json:"peak_rss_bytes"`
 }
 
 // Result is what a search found.
@@ -100,6 +106,7 @@ type Result struct {
 	Steps         []Step
 	Decisions     []Decision
 	spent         float64
+	asked         bool // for a cache, which was then not kept
 }
 
 const (
@@ -107,7 +114,7 @@ const (
 	worth = 1.03
 	// asGood is how near to the best a smaller value must come.
 	asGood = 0.97
-	// mostSweeps bounds a search without knobs given.
+	// mostSweeps bounds a search without knobs given; that of a cache comes on top.
 	mostSweeps = 12
 )
 
@@ -118,7 +125,7 @@ func (s *Search) Run() (*Result, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Steps = append(r.Steps, Step{Setting: "as the spec says", Rate: base.Rate})
+	r.Steps = append(r.Steps, Step{Setting: "as the spec says", Rate: base.Rate, RSS: base.RSS})
 	if s.Matrix {
 		if err := s.matrix(r); err != nil {
 			return r, err
@@ -126,19 +133,33 @@ func (s *Search) Run() (*Result, error) {
 		return r, s.prove(r)
 	}
 	given, done := s.Knobs, map[string]bool{}
-	for range mostSweeps + len(given) {
-		k, ok := s.next(&given, done, base)
+	last := mostSweeps + len(given)
+	for n := range last + 1 {
+		var k Knob
+		ok := false
+		if n < last {
+			k, ok = s.next(&given, done, base)
+		}
+		if !ok {
+			if k, ok, err = s.askCache(r, done); err != nil {
+				return r, err
+			}
+		}
 		if !ok {
 			break
 		}
 		done[k.Name()] = true
 		c, err := s.sweep(k, r)
+		if k.unfit(err, r) {
+			continue
+		}
 		if err != nil {
 			return r, err
 		}
 		r.Curves = append(r.Curves, c)
 		if p, kept := r.decide(c); kept {
 			base = p
+			r.asked = r.asked && k.Key != CacheKey
 			if s.Knobs == nil { // what limits now may not have done so before
 				clear(done)
 				done[k.Name()] = true
@@ -158,7 +179,7 @@ func (s *Search) next(given *[]Knob, done map[string]bool, base Point) (Knob, bo
 		*given = (*given)[1:]
 		return k, true
 	}
-	p, err := Of(base.trials[len(base.trials)-1].Snapshot)
+	p, err := base.trials[len(base.trials)-1].profile()
 	if err != nil {
 		return Knob{}, false
 	}
@@ -255,7 +276,7 @@ func pointOf(value, stage string, trials []Trial) Point {
 	for _, t := range trials {
 		p.Low, p.High = min(p.Low, t.Rate), max(p.High, t.Rate)
 	}
-	if last, err := Of(trials[len(trials)-1].Snapshot); err == nil {
+	if last, err := trials[len(trials)-1].profile(); err == nil {
 		p.limit = last.Predict().By
 	}
 	return p
@@ -268,7 +289,7 @@ func (s *Search) prove(r *Result) error {
 	}
 	var before, after []Trial
 	for range s.repeat() {
-		t, err := s.Try(nil)
+		t, err := s.Try(r.without())
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"slices"
+	"time"
 
 	"github.com/penstock-go/penstock/graph"
 )
@@ -15,6 +16,21 @@ type Trial struct {
 	Seconds   float64
 	PeakRSS   int64
 	Snapshot  graph.Snapshot // at the end
+	later     bool           // it is of the epochs after the first
+}
+
+// profile is what the trial tells about the pipeline: of later epochs what they are like, with what caches spare them.
+func (t Trial) profile() (Profile, error) {
+	p, err := Of(t.Snapshot)
+	if err != nil || !t.later {
+		return p, err
+	}
+	for _, c := range t.Snapshot.Caches {
+		if at := p.index(c.ID); at >= 0 && p.Stages[at].Missed > 0 {
+			_ = p.cache(at, float64(c.Limit))
+		}
+	}
+	return p, nil
 }
 
 // Between is what happened between two snapshots of a run; the first may be empty. Its time is that from one item of the
@@ -36,6 +52,40 @@ func Between(warm, end graph.Snapshot) Trial {
 		t.Rate, t.Items, t.WaitRatio = samples/took, items/took, wait.Seconds()/took
 	}
 	return t
+}
+
+// Later is what happened in the whole epochs after the first, which fills what keeps items for them; ok is false where
+// there was none. warm is a snapshot of when the first was over, or of some time after. Cores are those kept busy since.
+func Later(warm, end graph.Snapshot) (t Trial, ok bool) {
+	n := WholeEpochs(end)
+	if n < 2 {
+		return t, false
+	}
+	t = Trial{PeakRSS: end.Memory.PeakRSS, Snapshot: end, later: true}
+	var samples, items int64
+	var took, waited time.Duration
+	for _, e := range end.Epochs[1:n] {
+		samples, took, waited = samples+e.Samples, took+e.Elapsed, waited+e.Wait
+		if items += e.Batches; e.Batches == 0 {
+			items += e.Samples
+		}
+	}
+	if t.Seconds = took.Seconds(); took > 0 {
+		t.Rate, t.Items, t.WaitRatio = float64(samples)/t.Seconds, float64(items)/t.Seconds, waited.Seconds()/t.Seconds
+	}
+	if d := end.Totals.Elapsed - warm.Totals.Elapsed; d > 0 {
+		t.CPU = (end.CPU - warm.CPU).Seconds() / d.Seconds()
+	}
+	return t, samples > 0
+}
+
+// WholeEpochs is how many epochs are over.
+func WholeEpochs(s graph.Snapshot) int {
+	n := len(s.Epochs)
+	if n > 0 && s.Epochs[n-1].Goroutines == 0 {
+		n-- // it goes on
+	}
+	return n
 }
 
 func taken(s graph.Snapshot) int64 {
@@ -63,9 +113,7 @@ type Growth struct {
 
 // Growing finds what grew through all of the epochs, the first left out, by a tenth in all or more. It needs four.
 func Growing(epochs []graph.EpochStats) (all []Growth) {
-	if n := len(epochs); n > 0 && epochs[n-1].Goroutines == 0 {
-		epochs = epochs[:n-1] // it goes on
-	}
+	epochs = epochs[:WholeEpochs(graph.Snapshot{Epochs: epochs})]
 	if len(epochs) < 5 {
 		return nil
 	}

@@ -8,15 +8,6 @@ import (
 	"github.com/penstock-go/penstock/graph/tune"
 )
 
-const (
-	// perEntry is what an entry of a cache takes beside the bytes of its sample (BenchmarkMemoryEntry of package cache).
-	perEntry = 440
-	// mostOfMemory is the part of the memory that an action may fill.
-	mostOfMemory = 0.9
-	// spare is by how much a limit that is to hold everything is larger than what there is.
-	spare = 0.02
-)
-
 // cached is the arrow about a cache that is full, where the stages above it starve the sink also after the first epoch:
 // a larger limit spares them. Rates here are of whole epochs after the first. found: an action came of it; more: look
 // for another.
@@ -51,10 +42,10 @@ func (x *exam) larger(c *graph.CacheStats, now float64) (a Action, proof string,
 	proof = fmt.Sprintf("%s is full: its limit of %s holds %s of everything (%s), and %s of the look-ups after the first epoch were hits",
 		quote(c.ID), graph.SizeText(c.Limit), percent(*c.BestHitShare), graph.SizeText(int64(set)), percent(*c.HitShare))
 	a = Action{Stage: c.ID, Knob: "limit"}
-	to, text := limitText(set*(1+spare), math.Ceil)
+	to, text, all := tune.CacheLimit(set, x.room(c, set))
 	a.Text = fmt.Sprintf("raise %s.limit to %s, which holds everything", c.ID, text)
-	if room := x.room(c, set); room < to {
-		if to, text = limitText(room, math.Floor); to <= float64(c.Limit) {
+	if !all {
+		if to <= float64(c.Limit) {
 			return a, proof + "; the memory has no room for more", false
 		}
 		proof += fmt.Sprintf("; the memory has room for %s, which is %s of everything", graph.SizeText(int64(to)), percent(to/set))
@@ -115,25 +106,13 @@ func (x *exam) cacheBelow(st *graph.StageStats) *graph.CacheStats {
 
 // room is the largest limit that the memory has room for, in bytes of samples.
 func (x *exam) room(c *graph.CacheStats, set float64) float64 {
-	limit := float64(x.memory)
-	s := &x.now.s
-	if m := s.Environment.MemoryLimit; m != nil {
-		limit = float64(*m)
-	}
-	if limit == 0 {
-		return math.Inf(1)
-	}
-	each := 1.0 // memory for a byte that is kept
-	for _, first := range s.Epochs[0].Caches {
+	entries := int64(0)
+	for _, first := range x.now.s.Epochs[0].Caches {
 		if first.ID == c.ID {
-			each += perEntry * float64(first.Hits+first.Misses) / set
+			entries = first.Hits + first.Misses
 		}
 	}
-	others := float64(s.Memory.PeakRSS) - each*float64(c.Bytes)
-	if e := s.Memory.Estimated; e != nil {
-		others = max(others, float64(e.InFlight+e.Slabs))
-	}
-	return max(0, mostOfMemory*limit-max(0, others)) / each
+	return tune.CacheRoom(&x.now.s, c, x.memory, 0, float64(entries), set)
 }
 
 // kept is the rate after the first epoch with another limit of a cache: by the simulation, as far as it explains what
@@ -182,17 +161,4 @@ func laterOf(s *graph.Snapshot) (l later) {
 		return l
 	}
 	return later{float64(samples) / took, waited / took, true}
-}
-
-// limitText is a size of few digits as settings are written, and the bytes that it says.
-func limitText(bytes float64, round func(float64) float64) (float64, string) {
-	unit, name := 1.0, "B"
-	for _, u := range []string{"KiB", "MiB", "GiB"} {
-		if bytes < 64*unit*1024 {
-			break
-		}
-		unit, name = unit*1024, u
-	}
-	n := round(bytes / unit)
-	return n * unit, fmt.Sprintf("%.0f%s", n, name)
 }
