@@ -96,9 +96,12 @@ func freeCacheID(s *spec.Spec) string {
 	}
 }
 
-// cacheNotes are the comments of caches that were kept: what they brought.
+// cacheNotes are the comments of caches that were kept: what they brought, where each was a step of its own.
 func cacheNotes(r *tune.Result) map[string]string {
 	notes := map[string]string{}
+	for _, x := range r.Settings {
+		notes[x.Stage] = "added: keeps what " + x.Stage + " makes, from the second epoch on"
+	}
 	for _, d := range r.Decisions {
 		if stage, ok := strings.CutSuffix(d.Knob, "."+tune.CacheKey); ok && d.Kept {
 			notes[stage] = fmt.Sprintf("added: %s without it, %s with it from the second epoch on", perSecond(d.Before), perSecond(d.After))
@@ -347,7 +350,7 @@ func choose(places []place, patience float64) (best *place, why string) {
 		if p.all {
 			return fmt.Sprintf("behind %s %s hold all there is, %s", p.behind, p.text, graph.SizeText(int64(p.set)))
 		}
-		return fmt.Sprintf("behind %s the memory has room for %s, %.0f %% of %s", p.behind, graph.SizeText(int64(p.limit)), 100*p.share(), graph.SizeText(int64(p.set)))
+		return fmt.Sprintf("behind %s the memory has room for %s beside the rest of the run, %.0f %% of %s", p.behind, graph.SizeText(int64(p.limit)), 100*p.share(), graph.SizeText(int64(p.set)))
 	}
 	switch {
 	case best.share() < tinyShare:

@@ -69,8 +69,10 @@ func TestATunedSpecHasTheCacheInItsPlaceAndDeliversTheSame(t *testing.T) {
   - {id: keep, memory_cache: {limit: 1MiB}}  # added: 250/s without it, 3000/s with it from the second epoch on
 `, 1)
 	assert.Equal(t, "# Tuned by penstock tune: - before, - after.\n"+want, got)
-	r := penstock(t, "lint", write(t, "p.yaml", got))
-	assert.Equal(t, exitDone, r.code, r.err)
+	r := &tune.Result{Settings: []tune.Setting{{Stage: "read", Key: "cache", Value: "1MiB"}}}
+	assert.Contains(t, labOf(t, dear).tunedSpec(r, t.TempDir()), "{limit: 1MiB}}  # added: keeps what read makes, from the second epoch on\n", "one of a matrix")
+	lint := penstock(t, "lint", write(t, "p.yaml", got))
+	assert.Equal(t, exitDone, lint.code, lint.err)
 	plain, _ := digestOf(t, dear)
 	tuned, hits := digestOf(t, got)
 	assert.NotEmpty(t, plain)
@@ -129,9 +131,9 @@ func TestThePlaceIsThatOfTheModelWithinTheMemory(t *testing.T) {
 		why    string
 	}{
 		"the last where both do":         {[]place{files, pixels}, "decode", "behind decode 102GiB hold all there is, 100.0 GiB"},
-		"the smaller where memory ends":  {[]place{files, small}, "read", "behind read 10445MiB hold all there is, 10.0 GiB; behind decode the memory has room for 20.0 GiB, 20 % of 100.0 GiB"},
+		"the smaller where memory ends":  {[]place{files, small}, "read", "behind read 10445MiB hold all there is, 10.0 GiB; behind decode the memory has room for 20.0 GiB beside the rest of the run, 20 % of 100.0 GiB"},
 		"more of it where both are part": {[]place{change(files, func(p *place) { p.limit, p.all, p.then = 5*g, false, 120 }), small}, "read", "50 %"},
-		"no memory":                      {[]place{change(small, func(p *place) { p.limit = g })}, "", "no cache was tried: behind decode the memory has room for 1.0 GiB, 1 % of 100.0 GiB"},
+		"no memory":                      {[]place{change(small, func(p *place) { p.limit = g })}, "", "no cache was tried: behind decode the memory has room for 1.0 GiB beside the rest of the run, 1 % of 100.0 GiB"},
 		"nothing to gain":                {[]place{change(pixels, func(p *place) { p.then = 100 })}, "", "brings nothing, for train limits"},
 		"no time":                        {[]place{change(pixels, func(p *place) { p.fill = 3600 })}, "", "an epoch takes about 3600 s, and 20 s are the most for it"},
 	} {
