@@ -60,13 +60,13 @@ peers() {
   done
 }
 
-# fuzz_all SECONDS shares the time among all fuzz targets of the repository, at least 3 seconds each.
+# fuzz_all SECONDS shares the time among all fuzz targets of the repository, at least 1 second each.
 fuzz_all() {
   local targets each ok=0 dir name said
   targets=$(git grep -E '^func Fuzz[A-Za-z0-9_]*\(f \*testing\.F\)' -- '*_test.go' | sed -E 's/^(.*)\/[^/]*:func (Fuzz[A-Za-z0-9_]*).*/\1 \2/' | sort -u)
   said=$(mktemp)
   each=$(($1 / $(wc -l <<<"$targets")))
-  [ "$each" -ge 3 ] || each=3
+  [ "$each" -ge 1 ] || each=1
   while read -r dir name; do
     echo "$dir $name, ${each} s"
     go test -run '^$' -fuzz "^$name\$" -fuzztime "${each}s" -fuzzminimizetime 1s "./$dir" >"$said" 2>&1 && tail -n 2 "$said" || { cat "$said"; ok=1; }

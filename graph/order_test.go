@@ -18,9 +18,9 @@ func (n ints) Open(context.Context, *graph.Env) (graph.Reader[int], error) {
 
 func TestOrderIsKept(t *testing.T) {
 	for _, sync := range []bool{true, false} {
-		for _, W := range []int{1, 2, 3, 8} {
-			for _, buf := range []int{0, 1, 2, 7, 64} {
-				for _, win := range []int{0, 1, 5, 128} {
+		for _, W := range some(1, 8, 3, 2) {
+			for _, buf := range some(0, 1, 7, 2, 64) {
+				for _, win := range some(0, 5, 1, 128) {
 					t.Run(fmt.Sprintf("sync=%v/workers=%d/buffer=%d/window=%d", sync, W, buf, win), func(t *testing.T) {
 						p := graph.New("m", graph.Epochs(3))
 						if sync {
