@@ -30,6 +30,8 @@ type command struct {
 	Index     bool      `json:"index"`      // keep side indexes
 	Bytes     bool      `json:"bytes"`      // uint8 out, not normalized
 	Plain     bool      `json:"plain"`      // without clocks and digest
+	Defaults  bool      `json:"defaults"`   // all that penstock run has on: the timeline, and settings that move
+	Trace     bool      `json:"trace"`      // and a trace
 	Sequence  bool      `json:"sequential"` // not shuffled
 	NoFlip    bool      `json:"no_flip"`
 	Scale     []float64 `json:"scale"`

@@ -5,6 +5,7 @@ import (
 
 	"github.com/penstock-go/penstock/graph"
 	"github.com/penstock-go/penstock/graph/item"
+	"github.com/penstock-go/penstock/graph/tune"
 	"github.com/penstock-go/penstock/sources"
 	"github.com/penstock-go/penstock/stages"
 )
@@ -14,6 +15,12 @@ func declare(c *command) (*graph.Pipeline, *graph.Out[batch]) {
 	p := graph.New("pictures", graph.Seed(7), graph.Epochs(max(1, c.Epochs)))
 	if c.Plain {
 		p.With(graph.NoDigest(), graph.Untimed())
+	}
+	if c.Defaults || c.Trace {
+		p.With(graph.KeepTimeline(), graph.Tuned(tune.Auto))
+	}
+	if c.Trace {
+		p.With(graph.KeepTrace(500_000))
 	}
 	var order []graph.Option
 	if !c.Sequence {
