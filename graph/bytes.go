@@ -16,6 +16,7 @@ import (
 type byteBook struct {
 	admit *engine.Admission
 	limit int64 // 0: none
+	hold  int64 // the oldest items of each source that pass whatever there is room for
 	known atomic.Bool
 	held  atomic.Int64 // slabs
 	holds sync.Pool
@@ -27,7 +28,7 @@ type byteBook struct {
 const firstRatio = 4
 
 func newByteBook(j *engine.Joint, hold int64, warn func(string)) *byteBook {
-	b := &byteBook{admit: j.Join(hold), limit: j.Limit(), warn: warn}
+	b := &byteBook{admit: j.Join(hold), limit: j.Limit(), hold: hold, warn: warn}
 	b.holds.New = func() any { return new(edge.Hold) }
 	b.known.Store(true)
 	return b

@@ -140,8 +140,11 @@ type StageStats struct {
 	WindowAuto        bool
 	Order             string // "input" or "completion"
 	From              []string
-	Group             int // inputs of one output; 0: no group
-	Slabs             int // outputs that there may be at once; 0: no group, or without limit
+	Group             int       // inputs of one output; 0: no group
+	Slabs             int       // outputs that there may be at once; 0: no group, or without limit
+	SlabBytes         int64     // of each; 0: their memory is not the group's
+	Keeps             bool      // of a group: its inputs live on in its output
+	Admitted          *Admitted // of a source, or a cache: what the byte budget was asked for; nil: the items do not tell their size
 	ItemsIn, ItemsOut int64
 	Filtered          int64
 	Skipped           int64
@@ -169,6 +172,10 @@ type StageStats struct {
 	Stragglers        []Straggler // those that others waited behind for longest
 	Open              time.Duration
 }
+
+// Admitted are the items that were let in, and the bytes that were set aside for them: for each what it takes at the largest
+// on its way.
+type Admitted struct{ Items, Bytes int64 }
 
 // Queue is the depth of an edge, weighted by time.
 type Queue struct {
@@ -272,6 +279,8 @@ type MemoryStats struct {
 	SlabsPeak     int64 // memory of batches that there was at once
 	Estimate      *int64
 	Estimated     *MemoryEstimate // what Estimate is the sum of; not to be changed
-	Limit         int64
-	Scarce        time.Duration // admission was slowed, for the container's memory was near its limit
+	Limit         int64           // the byte budget; 0: none
+	Fixed         int64           // of it taken for good: batches, and what stages keep
+	Hold          int64           // the oldest items of each source, which pass whatever there is room for
+	Scarce        time.Duration   // admission was slowed, for the container's memory was near its limit
 }

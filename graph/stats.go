@@ -182,7 +182,10 @@ func (r *Run) stageStats(st *stageRun, e edge.Stats) StageStats {
 		Service: distribution(h), Resolution: "item", Open: st.opened,
 	}
 	if x.Group = st.size; st.slabs != nil {
-		x.Slabs = st.slabs()
+		x.Slabs, x.SlabBytes, x.Keeps = st.slabs(), st.slab.Load(), st.lists
+	}
+	if a := st.admitted; a != nil {
+		x.Admitted = &Admitted{a.items.Load(), a.needs.Load()}
 	}
 	if n.opts.order != "" {
 		x.Order = string(n.opts.order)
@@ -284,6 +287,7 @@ func (r *Run) memoryStats() MemoryStats {
 	m := MemoryStats{BytesKnown: r.bytes.known.Load(), Limit: r.bytes.limit}
 	_, m.PeakRSS = host.RSS()
 	m.InFlightPeak, m.OverdraftPeak = r.bytes.admit.Peaks()
+	m.Fixed, m.Hold = r.bytes.admit.Fixed(), r.bytes.hold
 	m.Scarce = r.bytes.admit.Scarce()
 	for _, st := range r.stages {
 		if st.lent != nil {

@@ -13,25 +13,33 @@ import (
 // mostFiles bounds how many files are put out of memory.
 const mostFiles = 1_000_000
 
-// evict asks the system to drop the files that a source reads from memory. It says why it could not, or "".
-func (l *lab) evict(src graph.OutlineStage) string {
-	k, ok := l.a.catalog.Kind(src.Kind)
+// paths are the files and folders that a stage is told to read, or why there are none.
+func (l *lab) paths(st graph.OutlineStage) (roots []string, why string) {
+	k, ok := l.a.catalog.Kind(st.Kind)
 	if !ok || len(k.Entries) == 0 {
-		return "its files are not known"
+		return nil, "its files are not known"
 	}
-	var roots []string
 	for _, f := range k.Entries[0].Fields {
 		if f.Type == registry.TypeSources {
-			return "the files of sources within a source are not known"
+			return nil, "the files of sources within a source are not known"
 		}
-		for _, s := range src.Config {
+		for _, s := range st.Config {
 			if s.Key == f.Name && (f.Type == registry.TypePath || f.Type == registry.TypePaths) {
 				roots = append(roots, s.Value)
 			}
 		}
 	}
 	if len(roots) == 0 {
-		return "the source reads no files"
+		return nil, "the source reads no files"
+	}
+	return roots, ""
+}
+
+// evict asks the system to drop the files that a stage reads from memory. It says why it could not, or "".
+func (l *lab) evict(st graph.OutlineStage) string {
+	roots, why := l.paths(st)
+	if why != "" {
+		return why
 	}
 	files := 0
 	for _, root := range roots {

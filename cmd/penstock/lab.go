@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -89,52 +90,6 @@ var errEnough = errors.New("measured long enough")
 // warmShare is the part of a measurement that is left out at its beginning.
 const warmShare = 0.2
 
-// measure runs a pipeline for the lab's time. drive takes what comes out, nil where the pipeline has a sink. A pipeline
-// that ends before that is measured as far as it went.
-func (l *lab) measure(p *graph.Pipeline, drive func(*graph.Run) error) (tune.Trial, error) {
-	ctx, cancel := context.WithCancelCause(l.ctx)
-	defer cancel(nil)
-	p.With(graph.EstimateMemory(nil))
-	run, err := p.Start(ctx)
-	if err != nil {
-		return tune.Trial{}, err
-	}
-	var warm, end graph.Snapshot
-	var mu sync.Mutex
-	at := func(share float64, f func()) *time.Timer {
-		return time.AfterFunc(time.Duration(l.seconds*share*float64(time.Second)), func() {
-			mu.Lock()
-			defer mu.Unlock()
-			f()
-		})
-	}
-	first := at(warmShare, func() { warm = run.Snapshot() })
-	last := at(1, func() {
-		end = run.Snapshot()
-		cancel(errEnough)
-	})
-	if drive != nil {
-		err = drive(run)
-	}
-	if werr := run.Wait(); err == nil {
-		err = werr
-	}
-	first.Stop()
-	last.Stop()
-	mu.Lock()
-	defer mu.Unlock()
-	if l.ctx.Err() != nil {
-		return tune.Trial{}, errInterrupted
-	}
-	if err != nil && !errors.Is(err, errEnough) {
-		return tune.Trial{}, err
-	}
-	if end.Pipeline == "" {
-		end = run.Snapshot()
-	}
-	return tune.Between(warm, end), nil
-}
-
 // whole measures the pipeline as it is, with overrides.
 func (l *lab) whole(more ...string) (tune.Trial, error) {
 	s, err := l.load(l.options(more))
@@ -147,38 +102,46 @@ func (l *lab) whole(more ...string) (tune.Trial, error) {
 	return t, err
 }
 
+// epoch measures the first epoch of the pipeline as it is, as far as it comes in the time.
+func (l *lab) epoch() (tune.Trial, error) {
+	s, err := l.load(l.options(nil))
+	if err != nil {
+		return tune.Trial{}, err
+	}
+	s.Pipeline.With(graph.NoFuse(), graph.Epochs(1))
+	debug.FreeOSMemory()
+	t, err := l.measure(s.Pipeline, nil)
+	return t, err
+}
+
 // feeds stand in for stages.
 type feeds map[string]func(*graph.Pipeline) registry.Port
 
 // upto measures a pipeline that ends behind a stage; what comes out is dropped.
-func (l *lab) upto(id string, feed feeds) (tune.Trial, error) {
+func (l *lab) upto(id string, feed feeds, first *pass, epochs int) (tune.First, tune.Trial, error) {
 	o := l.options(nil)
 	o.Upto, o.Feed = id, feed
 	s, err := l.load(o)
 	if err != nil {
-		return tune.Trial{}, err
+		return tune.First{}, tune.Trial{}, err
 	}
-	s.Pipeline.With(graph.NoFuse(), graph.NoDigest(), graph.Epochs(graph.Forever))
+	s.Pipeline.With(graph.NoFuse(), graph.NoDigest(), graph.Epochs(epochs))
 	if in, ok := registry.PortOf[*item.Sample](s.Port); ok {
-		return l.measure(s.Pipeline, drain(graph.Output(in, freeID(id))))
+		return l.passes(s.Pipeline, first, drain(graph.Output(in, freeID(id)), first))
 	}
 	in, _ := registry.PortOf[*item.Batch](s.Port)
-	return l.measure(s.Pipeline, drain(graph.Output(in, freeID(id))))
+	return l.passes(s.Pipeline, first, drain(graph.Output(in, freeID(id)), first))
 }
 
-func drain[T any](out *graph.Out[T]) func(*graph.Run) error {
-	return func(run *graph.Run) error {
-		for _, err := range out.All(run) {
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+// tape is what came out of a stage, to be handed out again: without end, or once an epoch, so that a cache meets it
+// again.
+type tape struct {
+	items         int
+	endless, each feeds
 }
 
-// record takes the first items behind a stage and makes a feed of them.
-func (l *lab) record(id string) (feeds, error) {
+// record takes the first items behind a stage; nil: there are none, or they cannot be copied.
+func (l *lab) record(id string) (*tape, error) {
 	o := l.options(nil)
 	o.Upto = id
 	s, err := l.load(o)
@@ -192,7 +155,7 @@ func (l *lab) record(id string) (feeds, error) {
 		if err != nil || len(all) == 0 {
 			return nil, err
 		}
-		return feeds{id: recordedSamples(all, schema).feed(id)}, nil
+		return taped(id, recordedSamples(all, schema)), nil
 	}
 	in, _ := registry.PortOf[*item.Batch](s.Port)
 	all, err := take(l, s.Pipeline, graph.Output(in, freeID(id)), mostBatches, copyBatch)
@@ -202,7 +165,7 @@ func (l *lab) record(id string) (feeds, error) {
 	if all[0].Place != item.Host || all[0].Handle != nil {
 		return nil, nil
 	}
-	return feeds{id: recordedBatches(all, schema).feed(id)}, nil
+	return taped(id, recordedBatches(all, schema)), nil
 }
 
 // take copies the first items of a run, in half of the lab's time at most.

@@ -19,7 +19,7 @@ func (a *app) profile(args []string) int {
 	f.Var(&set, "set", "")
 	f.Var(&reports, "report", "")
 	root := f.String("root", "", "")
-	seconds := f.Float64("seconds", 3, "")
+	seconds := f.Float64("seconds", 0, "")
 	file := f.String("json", "", "")
 	rest, code, done := a.begin(f, args)
 	switch {
@@ -27,7 +27,7 @@ func (a *app) profile(args []string) int {
 		return code
 	case len(rest) != 1:
 		return a.usage("profile", fmt.Sprintf("wanted one spec, got %d", len(rest)))
-	case !(*seconds > 0 && *seconds <= 3600):
+	case given(f, "seconds") && !(*seconds > 0 && *seconds <= 3600):
 		return a.usage("profile", fmt.Sprintf("--seconds must be more than 0 and at most 3600, got %g", *seconds))
 	}
 	for _, r := range reports {
@@ -72,6 +72,9 @@ func (l *lab) ceilings() (c tune.Ceilings, err error) {
 		return c, err
 	}
 	o := s.Pipeline.Outline()
+	if l.seconds == 0 {
+		l.seconds = halfMinute(o)
+	}
 	l.say("the sources alone")
 	if err := l.sources(o, &c); err != nil {
 		return c, err
@@ -85,6 +88,22 @@ func (l *lab) ceilings() (c tune.Ceilings, err error) {
 	}
 	for _, x := range []*float64{&c.Cold, &c.Warm} { // measured in items of the source
 		*x = c.Profile.AtSink(firstSource(o), *x)
+	}
+	c.WholeFirst, c.Later = tune.FirstEpoch(c.Whole.Snapshot)
+	c.Caches = map[string]bool{}
+	for _, x := range c.Whole.Snapshot.Caches {
+		c.Caches[x.ID] = true
+	}
+	if src, _ := o.Stage(firstSource(o)); c.Cold > 0 && l.evict(src) == "" {
+		l.say("the first epoch of the whole, from cold files")
+		t, err := l.epoch()
+		if err != nil {
+			return c, err
+		}
+		c.WholeFirst = tune.FirstOf(t.Snapshot)
+	}
+	if c.WholeFirst.Rate == 0 {
+		c.Why["first epoch"] = "it was not over in the time"
 	}
 	return c, l.parts(o, &c)
 }
@@ -116,21 +135,21 @@ func (l *lab) sources(o graph.Outline, c *tune.Ceilings) error {
 	if why := l.evict(src); why != "" {
 		c.Why["cold"] = why
 	} else {
-		t, err := l.upto(id, nil)
+		_, t, err := l.upto(id, nil, nil, 1)
 		if err != nil {
 			return err
 		}
-		c.Cold = t.Items
+		c.Cold = tune.FirstOf(t.Snapshot).Items
 	}
-	t, err := l.upto(id, nil)
+	_, t, err := l.upto(id, nil, nil, graph.Forever)
 	c.Warm = t.Items
 	return err
 }
 
 // parts measures the sink on recorded batches, all before the sink, and each stage on recorded inputs.
 func (l *lab) parts(o graph.Outline, c *tune.Ceilings) error {
-	c.Alone = make([]float64, len(c.Profile.Stages))
-	recorded := map[string]feeds{}
+	c.Alone, c.AloneFirst = make([]float64, len(c.Profile.Stages)), make([]tune.First, len(c.Profile.Stages))
+	recorded := map[string]*tape{}
 	for i, st := range c.Profile.Stages {
 		x, _ := o.Stage(st.ID)
 		switch {
@@ -141,49 +160,31 @@ func (l *lab) parts(o graph.Outline, c *tune.Ceilings) error {
 			continue
 		}
 		from := x.From[0]
-		feed, ok := recorded[from]
+		rec, ok := recorded[from]
 		if !ok {
 			l.say("what comes out of " + from)
 			var err error
-			if feed, err = l.record(from); err != nil {
+			if rec, err = l.record(from); err != nil {
 				return err
 			}
-			recorded[from] = feed
+			recorded[from] = rec
 		}
-		if feed == nil {
+		if rec == nil {
 			c.Why[st.ID] = "what it takes could not be recorded"
 			continue
 		}
 		l.say(st.ID + " alone")
-		if err := l.alone(st.ID, x.Role == "sink", feed, &c.Alone[i], c); err != nil {
+		if err := l.alone(x, i, rec, c); err != nil {
 			return err
 		}
 	}
 	last := o.Stages[len(o.Stages)-1]
 	c.Replay = c.Alone[len(c.Alone)-1]
 	l.say("all before " + last.ID)
-	t, err := l.upto(last.From[0], nil)
+	_, t, err := l.upto(last.From[0], nil, nil, graph.Forever)
 	if err == nil {
 		c.Prep = c.Profile.AtSink(last.From[0], t.Items)
 	}
-	return err
-}
-
-// alone measures one stage on recorded inputs.
-func (l *lab) alone(id string, sink bool, feed feeds, rate *float64, c *tune.Ceilings) error {
-	if !sink {
-		t, err := l.upto(id, feed)
-		*rate = c.Profile.AtSink(id, t.Items)
-		return err
-	}
-	o := l.options(nil)
-	o.Feed = feed
-	s, err := l.load(o)
-	if err != nil {
-		return err
-	}
-	t, err := l.measure(s.Pipeline, nil)
-	*rate = t.Items * c.Profile.Samples
 	return err
 }
 
@@ -196,25 +197,28 @@ func printCeilings(w io.Writer, c tune.Ceilings) {
 	fmt.Fprintf(w, "garbage collection stopped it for %s (%.2g %% of the time)\n\n", span(s.GCPause), 100*s.GCPause.Seconds()/max(1e-9, s.Totals.Elapsed.Seconds()))
 
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "samples/s\tceiling\tpredicted\twhole is at")
-	row := func(name string, ceiling, predicted float64, why string) {
+	fmt.Fprintln(t, "samples/s\tcold\twarm\tpredicted\twhole is at")
+	row := func(name string, cold, warm, predicted float64, why string) {
 		at := why
-		if ceiling > 0 {
-			at = fmt.Sprintf("%.0f %%", 100*c.Whole.Rate/ceiling)
+		if warm > 0 {
+			at = fmt.Sprintf("%.0f %%", 100*c.Whole.Rate/warm)
+			if why != "" {
+				at += "; " + why
+			}
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", name, perSecond(ceiling), perSecond(predicted), at)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", name, perSecond(cold), perSecond(warm), perSecond(predicted), at)
 	}
-	row("replay: the sink on recorded batches", c.Replay, limitOf(p, p.Stages[len(p.Stages)-1].ID), "")
-	row("prep: all before the sink", c.Prep, 0, "")
-	row("read cold", c.Cold, 0, c.Why["cold"]+c.Why["read"])
-	row("read warm", c.Warm, limitOf(p, p.Stages[0].ID), c.Why["read"])
+	last := len(p.Stages) - 1
+	row("replay: the sink on recorded batches", c.AloneFirst[last].Rate, c.Replay, limitOf(p, p.Stages[last].ID), "")
+	row("prep: all before the sink", 0, c.Prep, 0, "")
+	row("read: the source alone", c.Cold, c.Warm, limitOf(p, p.Stages[0].ID), c.Why["cold"]+c.Why["read"])
 	for i, st := range p.Stages {
 		if len(st.From) > 0 && !st.Sink {
-			row(st.ID+" alone", c.Alone[i], limitOf(p, st.ID), c.Why[st.ID])
+			row(st.ID+" alone", c.AloneFirst[i].Rate, c.Alone[i], limitOf(p, st.ID), c.Why[st.ID]+c.Why[st.ID+" cold"])
 		}
 	}
 	l := p.Predict()
-	row("whole, by the formula", l.Rate, l.Rate, "")
+	row("whole: first epoch, later ones", c.WholeFirst.Rate, c.Steady(), l.Rate, c.Why["first epoch"])
 	_ = t.Flush()
 	fmt.Fprintln(w)
 	for _, line := range c.Findings() {
@@ -288,6 +292,7 @@ func writeCeilings(file string, c tune.Ceilings) error {
 	type stage struct {
 		ID    string   `json:"id"`
 		Alone *float64 `json:"alone"`
+		Cold  *float64 `json:"alone_cold"`
 		Model *float64 `json:"predicted"`
 	}
 	known := func(x float64) *float64 {
@@ -300,19 +305,23 @@ func writeCeilings(file string, c tune.Ceilings) error {
 		Version  int               `json:"version"`
 		Pipeline string            `json:"pipeline"`
 		Whole    float64           `json:"whole"`
+		First    *float64          `json:"whole_cold"`
+		Later    *float64          `json:"whole_warm"`
 		Wait     float64           `json:"wait_ratio"`
 		CPU      float64           `json:"cores_busy"`
 		Replay   *float64          `json:"replay"`
+		ReplayC  *float64          `json:"replay_cold"`
 		Prep     *float64          `json:"prep"`
 		Cold     *float64          `json:"read_cold"`
 		Warm     *float64          `json:"read_warm"`
 		Stages   []stage           `json:"stages"`
 		Why      map[string]string `json:"not_measured"`
 		Findings []string          `json:"findings"`
-	}{1, c.Profile.Pipeline, c.Whole.Rate, c.Whole.WaitRatio, c.Whole.CPU, known(c.Replay), known(c.Prep), known(c.Cold), known(c.Warm),
+	}{1, c.Profile.Pipeline, c.Whole.Rate, known(c.WholeFirst.Rate), known(c.Later), c.Whole.WaitRatio, c.Whole.CPU, known(c.Replay),
+		known(c.AloneFirst[len(c.AloneFirst)-1].Rate), known(c.Prep), known(c.Cold), known(c.Warm),
 		[]stage{}, c.Why, c.Findings()}
 	for i, s := range c.Profile.Stages {
-		doc.Stages = append(doc.Stages, stage{s.ID, known(c.Alone[i]), known(limitOf(c.Profile, s.ID))})
+		doc.Stages = append(doc.Stages, stage{s.ID, known(c.Alone[i]), known(c.AloneFirst[i].Rate), known(limitOf(c.Profile, s.ID))})
 	}
 	text, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
@@ -324,17 +333,19 @@ func writeCeilings(file string, c tune.Ceilings) error {
 const profileHelp = `
 Measures the pipeline as a whole, and what its parts could do alone: the sink on
 recorded batches (nothing before it can matter more), all before the sink, the
-source alone from cold and from warm files, each stage on recorded inputs. Beside
-that stands what the formula of penstock whatif predicts from the whole run. The
-findings say what limits, the smallest cache that hides the store, how many cores
-the sink needs, and what a faster store would bring. Nothing is fused, and epochs
-go on until the time is up.
-` + setHelp + `  --seconds S         of each measurement, the first fifth left out; default 3.
-                      In all about (6 + stages) times as long
+source alone, each stage on recorded inputs. Cold is the first pass of a fresh
+run: opening, memory touched for the first time, caches empty, files put out of
+memory. Warm is what follows. Beside that stands what the formula of penstock
+whatif predicts from the whole run. The findings say what limits, where the first
+pass is much slower, the smallest cache that hides the store, how many cores the
+sink needs, and what a faster store would bring. Nothing is fused, and epochs go
+on until the time is up.
+` + setHelp + `  --seconds S         of each measurement, the first fifth left out; default as
+                      much as makes half a minute in all, at most 3
   --json FILE         writes the figures for programs
   --report FILE       writes the report of the whole run, for penstock whatif
   --root DIR          as for run
 
-Cold is measured where the source's files lie in a folder and the system takes the
-hint to drop them from memory (Linux). Rates are samples a second at the sink.
+Files are put out of memory where they lie in a folder and the system takes the
+hint (Linux). Rates are samples a second at the sink.
 `

@@ -104,8 +104,9 @@ func TestReplayedItemsAreTheRecordedOnes(t *testing.T) {
 	require.Equal(t, exitDone, code)
 	defer l.close()
 	for _, at := range []string{"read", "decode"} { // the digest of a replay is that of what was recorded
-		feed, err := l.record(at)
+		recorded, err := l.record(at)
 		require.NoError(t, err)
+		feed := recorded.endless
 		first := func(feed feeds) *item.Batch {
 			o := l.options(nil)
 			o.Upto, o.Feed = "pack", feed

@@ -24,6 +24,13 @@ type replay[T any] struct {
 	items  []T
 	schema item.Schema
 	share  func(c *graph.Call, v T) T
+	size   int64 // items of an epoch
+}
+
+func taped[T any](id string, r replay[T]) *tape {
+	each := r
+	each.size = int64(len(r.items))
+	return &tape{len(r.items), feeds{id: r.feed(id)}, feeds{id: each.feed(id)}}
 }
 
 // Kind is the name in reports.
@@ -33,7 +40,7 @@ func (replay[T]) Kind() string { return "replay" }
 func (r replay[T]) Schema(item.Schema) (item.Schema, error) { return r.schema, nil }
 
 func (r replay[T]) Open(context.Context, *graph.Env) (graph.Reader[T], error) {
-	return graph.Reader[T]{Len: unending, At: func(c *graph.Call, i int64) (T, error) {
+	return graph.Reader[T]{Len: r.size, At: func(c *graph.Call, i int64) (T, error) {
 		return r.share(c, r.items[int(i%int64(len(r.items)))]), nil
 	}}, nil
 }
@@ -47,7 +54,7 @@ func (r replay[T]) feed(id string) func(p *graph.Pipeline) registry.Port {
 
 // recordedSamples replays samples. Their memory is shared, not copied: a stage that writes in place copies first.
 func recordedSamples(all []*item.Sample, schema item.Schema) replay[*item.Sample] {
-	return replay[*item.Sample]{all, schema, func(_ *graph.Call, s *item.Sample) *item.Sample {
+	return replay[*item.Sample]{size: unending, items: all, schema: schema, share: func(_ *graph.Call, s *item.Sample) *item.Sample {
 		out := item.NewSample(s.Key())
 		for i := range s.Len() {
 			name, v := s.Field(i)
@@ -68,7 +75,7 @@ func recordedBatches(all []*item.Batch, schema item.Schema) replay[*item.Batch] 
 			b.Rows[i].Pos = item.Pos{Place: b.Rows[i].Pos.Place}
 		}
 	}
-	return replay[*item.Batch]{all, schema, func(_ *graph.Call, b *item.Batch) *item.Batch {
+	return replay[*item.Batch]{size: unending, items: all, schema: schema, share: func(_ *graph.Call, b *item.Batch) *item.Batch {
 		return &item.Batch{Epoch: b.Epoch, Number: b.Number, Rows: b.Rows, Columns: slices.Clone(b.Columns), Place: b.Place}
 	}}
 }

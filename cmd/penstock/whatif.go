@@ -71,7 +71,7 @@ func readProfile(file string, stdin io.Reader) (tune.Profile, error) {
 
 // usualQuestions are asked where none is: those of the machine, and each stage twice as fast.
 func usualQuestions(p tune.Profile) (all []tune.Question) {
-	texts := []string{"cores=2x", "accelerators=2", "cache=1TB"}
+	texts := []string{"cores=2x", "accelerators=2", "cache=1TB", "memory=2x"}
 	for _, s := range p.Stages {
 		if s.Time.Mean() > 0 {
 			texts = append(texts, s.ID+"=2x")
@@ -181,7 +181,7 @@ parted by commas; without any the usual ones are asked.
   keep.cache=40GB      of a stage that is a cache: another limit
   decode=2x            the stage is twice as fast
   decode.workers=16    a setting of a stage: workers, buffer or window; 2x too
-  memory=8GiB          for items under way; bounds the best workers
+  memory=8GiB          the byte budget, of items under way and batches; 2x too
 
   --items N            items of the sink to simulate; default as many as the run
                        had
@@ -189,7 +189,7 @@ parted by commas; without any the usual ones are asked.
 
 The last row is the best that other numbers of workers could do, as few as that
 needs; buffers and windows grow with them. The simulation knows workers, buffers,
-windows, order, batches and their memory, and shares the cores among those who
-compute. It knows no byte budget and no memory bandwidth. A report of a run that
-other programs disturbed gives answers about that.
+windows, order, batches and their memory, lets items in as the byte budget has
+room, and shares the cores among those who compute. It knows no memory bandwidth.
+A report of a run that other programs disturbed gives answers about that.
 `

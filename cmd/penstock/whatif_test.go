@@ -42,6 +42,7 @@ func TestWhatIfRefusesWhatItCannotAnswer(t *testing.T) {
 		"wanted NAME=VALUE":           {aReport, "faster"},
 		"--items must be at least 0":  {aReport, "--items", "-1"},
 		"does not tell the bytes of ": {aReport, "cache=1GB"},
+		"are set aside for an item":   {aReport, "memory=1GB"},
 	} {
 		r := penstock(t, append([]string{"whatif"}, args...)...)
 		assert.Equal(t, exitUsage, r.code, want)

@@ -98,7 +98,7 @@ func (c *cleaner) totals(s *graph.Snapshot) {
 		c.time(&l.Busy, "sink.launches.busy")
 		c.distribution("sink.launches.late", &l.Late)
 	}
-	c.counts("memory", &m.PeakRSS, &m.InFlightPeak, &m.OverdraftPeak, &m.SlabsPeak, &m.Limit)
+	c.counts("memory", &m.PeakRSS, &m.InFlightPeak, &m.OverdraftPeak, &m.SlabsPeak, &m.Limit, &m.Fixed, &m.Hold)
 	m.Estimated = c.estimated(m.Estimated)
 	c.maybe("memory.estimate", &m.Estimate)
 	c.time(&m.Scarce, "memory.scarce")
@@ -129,6 +129,12 @@ func (c *cleaner) stage(st *graph.StageStats) {
 	c.number(at+".queue.mean", &st.Queue.Mean)
 	c.share(at+".queue.occupancy", &st.Queue.Occupancy)
 	c.maybe(at+".bytes_out", &st.BytesOut)
+	c.counts(at+".slab_bytes", &st.SlabBytes)
+	if a := st.Admitted; a != nil {
+		x := *a
+		st.Admitted = &x
+		c.counts(at+".admitted", &x.Items, &x.Bytes)
+	}
 	c.settings(at, &st.Workers, &st.Buffer, &st.Window, &st.Group, &st.Slabs)
 	st.Phases = slices.Clone(st.Phases)
 	for i := range st.Phases {

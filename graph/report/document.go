@@ -137,6 +137,9 @@ type stageDoc struct {
 	Utilisation *float64       `json:"utilisation"`
 	Queue       queueDoc       `json:"queue"`
 	BytesOut    *int64         `json:"bytes_out"`
+	Admitted    *admittedDoc   `json:"admitted"`   // null: neither a source nor a cache, or the items do not tell their size
+	SlabBytes   *int64         `json:"slab_bytes"` // null: not a group, or its memory is not its own
+	Keeps       bool           `json:"keeps_inputs"`
 	FusedInto   *string        `json:"fused_into"`
 	Phases      []phaseDoc     `json:"phases"`
 	Slowest     []slowDoc      `json:"slowest"`
@@ -144,6 +147,11 @@ type stageDoc struct {
 	Abandoned   *int64         `json:"abandoned"` // null where the stage has no timeout
 	Overdue     *int64         `json:"overdue"`   // likewise
 	Stragglers  []stragglerDoc `json:"stragglers"`
+}
+
+type admittedDoc struct {
+	Items int64 `json:"items"`
+	Bytes int64 `json:"bytes"`
 }
 
 type serviceDoc struct {
@@ -241,6 +249,10 @@ type memoryDoc struct {
 	Estimate      *int64 `json:"estimate_bytes"`
 
 	Estimated *estimateDoc `json:"estimate"`
+
+	Budget *int64 `json:"budget_bytes"` // null: none
+	Fixed  int64  `json:"budget_fixed_bytes"`
+	Hold   int64  `json:"hold_items"`
 
 	Scarce float64 `json:"scarce_seconds"`
 }

@@ -139,10 +139,14 @@ func stageOf(st *graph.StageStats) stageDoc {
 		Order: text(st.Order), Group: positive(st.Group), Slabs: positive(st.Slabs), Workers: st.Workers, Buffer: positive(st.Buffer),
 		Window: positive(st.Window), ItemsIn: st.ItemsIn, ItemsOut: st.ItemsOut, Skipped: st.Skipped,
 		StandIns: st.StandIns, Failed: st.Failed, Retried: st.Retried, InFlight: st.InFlight, BytesOut: st.BytesOut,
+		SlabBytes: positive(st.SlabBytes), Keeps: st.Keeps,
 		Queue: queueDoc{st.Queue.Mean, st.Queue.Occupancy}, FusedInto: text(st.FusedInto),
 		Phases: []phaseDoc{}, Slowest: []slowDoc{}, Stragglers: []stragglerDoc{}, Filtered: st.Filtered}
 	if st.Timeout > 0 {
 		d.Abandoned, d.Overdue = &st.Abandoned, &st.Overdue
+	}
+	if a := st.Admitted; a != nil {
+		d.Admitted = &admittedDoc{a.Items, a.Bytes}
 	}
 	for _, p := range st.Phases {
 		d.Phases = append(d.Phases, phaseDoc{p.Name, p.Busy.Seconds()})
@@ -218,7 +222,7 @@ func memoryOf(s *graph.Snapshot) memoryDoc {
 	m := s.Memory
 	caches, held := heldBytes(s)
 	d := memoryDoc{PeakRSS: positive(m.PeakRSS), BytesKnown: m.BytesKnown, Caches: caches, Estimate: m.Estimate, Scarce: m.Scarce.Seconds(),
-		Estimated: estimateOf(m.Estimated)}
+		Estimated: estimateOf(m.Estimated), Budget: positive(m.Limit), Fixed: m.Fixed, Hold: m.Hold}
 	if m.BytesKnown {
 		d.InFlightPeak, d.OverdraftPeak, d.SlabsPeak, d.Held = &m.InFlightPeak, &m.OverdraftPeak, &m.SlabsPeak, &held
 	}

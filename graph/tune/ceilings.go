@@ -14,8 +14,15 @@ type Ceilings struct {
 	// Replay is the sink with recorded batches: nothing before it can be slower. Prep is all before the sink, which is
 	// left out, from warm data. Cold and Warm are the sources alone, before and after their data were in memory.
 	Replay, Prep, Cold, Warm float64
-	// Alone is each stage on recorded inputs, in order of the profile; 0: not measured.
+	// Alone is each stage on recorded inputs, in order of the profile, after the first pass over them; 0: not measured.
 	Alone []float64
+	// WholeFirst is the first epoch of the whole, AloneFirst the first pass of each stage over what was recorded. Later is
+	// the rate of the whole in later epochs; 0: none was over.
+	WholeFirst First
+	AloneFirst []First
+	Later      float64
+	// Caches are the stages that are caches.
+	Caches map[string]bool
 	// Why says why something was not measured, by name.
 	Why map[string]string
 }
@@ -92,6 +99,7 @@ func (c Ceilings) Findings() (all []string) {
 	if c.Cold > 0 && c.Warm > 0 && c.Cold < 0.9*c.Warm {
 		say("cold data are read at %s samples/s, warm ones at %s: the first pass is that much slower", figure(c.Cold), figure(c.Warm))
 	}
+	c.passes(say)
 	c.cache(say)
 	c.cores(say)
 	c.disk(say)

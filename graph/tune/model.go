@@ -38,7 +38,7 @@ func (p Profile) Computing() float64 {
 	return sum
 }
 
-// Limits are the rates that the stages with their workers, the cores and the disk allow, slowest first for equal ones
+// Limits are the rates that the stages with their workers, the cores, the disk and the byte budget allow, slowest first for equal ones
 // upstream first. It knows means only: neither jitter nor windows nor bursts ([Simulate] does).
 func (p Profile) Limits() []Limit {
 	var all []Limit
@@ -57,6 +57,7 @@ func (p Profile) Limits() []Limit {
 	if p.Disk > 0 {
 		add(ByDisk, p.Disk/p.read())
 	}
+	add(ByMemory, p.byMemory())
 	for i := range all { // by insertion: few, and their order is kept
 		for k := i; k > 0 && all[k].Rate < all[k-1].Rate; k-- {
 			all[k], all[k-1] = all[k-1], all[k]
@@ -119,6 +120,9 @@ func (p Profile) Allocate() Allocation {
 	}
 	a := Allocation{Limit: free.Predict()}
 	a.fit(&p)
+	if _, counted := p.room(); counted { // what is let in is bounded, whatever queues could hold: that is one of the limits
+		return a
+	}
 	if p.Memory > 0 && a.Bytes > float64(p.Memory) {
 		low, high := 0.0, a.Rate
 		for range 60 {

@@ -93,7 +93,8 @@ func TestAllocationTakesTheFewestWorkersThatTheBestRateNeeds(t *testing.T) {
 	a = slow.Allocate()
 	assert.Equal(t, 200, a.Workers[0])
 	assert.Greater(t, a.Bytes, 60e6)
-	bounded := ask(t, slow, "memory=55MB").Allocate()
+	slow.Memory = 55_000_000 // and nothing tells what is set aside for an item
+	bounded := slow.Allocate()
 	assert.Equal(t, tune.ByMemory, bounded.By)
 	assert.Less(t, bounded.Rate, 1000.0)
 	assert.LessOrEqual(t, bounded.Bytes, 55e6)

@@ -18,7 +18,9 @@ type Profile struct {
 	Cores    float64 // that the process may use; 0: unknown, and no limit
 	Overhead float64 // processor time for one item of the sink that is spent outside of computing stages
 	Disk     float64 // bytes a second that all sources together can read; 0: not known, and no limit
-	Memory   int64   // bytes that items under way may take; 0: no limit
+	Memory   int64   // the byte budget: what items under way and batches may take; 0: no limit
+	Fixed    float64 // bytes of it that stages keep for good, without batches
+	Hold     int64   // the oldest items of each source, which pass whatever there is room for
 	Samples  float64 // samples in one item of the sink
 	Measured Measured
 }
@@ -35,29 +37,33 @@ type Measured struct {
 
 // Stage is one stage of a profile. Stages that were fused are one, under the id of the first.
 type Stage struct {
-	ID, Kind string
-	From     []int // indices of the stages that it reads from
-	Waits    bool  // its workers wait for something that is not the processor
-	Sink     bool
-	Merge    bool
-	Shares   []float64 // of a mix: what is asked of each of From; nil: it takes of each in turn
-	Workers  int
-	Buffer   int // 0: it has no output
-	Window   int
-	Ordered  bool
-	Group    int     // inputs of one output; 0: not a group
-	Slabs    int     // outputs of a group that there may be at once
-	Out      float64 // outputs for one input
-	Visits   float64 // its inputs (outputs of a source) for one item of the sink; 0: unknown
-	Epoch    int64   // items of an epoch, of a source; 0: unknown
-	Epochs   int64   // that the run went through, of a source
-	Bytes    float64 // of an output; 0: unknown
-	Read     float64 // share of a source's bytes that comes from the disk: less than 1 behind a cache
-	Missed   float64 // share of a cache's look-ups that it did not have; 0: no cache, or not known
-	Set      float64 // bytes that there are for a cache to hold; 0: not known
-	Time     Times   // of one input
-	made     int64   // outputs that were recorded
-	members  []string
+	ID, Kind  string
+	From      []int // indices of the stages that it reads from
+	Waits     bool  // its workers wait for something that is not the processor
+	Sink      bool
+	Merge     bool
+	Shares    []float64 // of a mix: what is asked of each of From; nil: it takes of each in turn
+	Workers   int
+	Buffer    int // 0: it has no output
+	Window    int
+	Ordered   bool
+	Group     int     // inputs of one output; 0: not a group
+	Slabs     int     // outputs of a group that there may be at once
+	Keeps     bool    // the inputs of a group live on in its output
+	Out       float64 // outputs for one input
+	Visits    float64 // its inputs (outputs of a source) for one item of the sink; 0: unknown
+	Epoch     int64   // items of an epoch, of a source; 0: unknown
+	Epochs    int64   // that the run went through, of a source
+	Bytes     float64 // of an output; 0: unknown
+	SlabBytes float64 // of the memory of a group's output; 0: unknown, or not its own
+	Need      float64 // bytes of the budget that are set aside for an output of a source; 0: unknown
+	Read      float64 // share of a source's bytes that comes from the disk: less than 1 behind a cache
+	Missed    float64 // share of a cache's look-ups that it did not have; 0: no cache, or not known
+	Set       float64 // bytes that there are for a cache to hold; 0: not known
+	Time      Times   // of one input
+	made      int64   // outputs that were recorded
+	let       float64 // items that were let in
+	members   []string
 }
 
 // document is the part of report.json that a profile is made of.
@@ -81,6 +87,11 @@ type document struct {
 		Phases      struct{ Steady float64 }
 		Waits       struct{ P95 *float64 }
 	} `json:"sink"`
+	Memory struct {
+		Budget *int64 `json:"budget_bytes"`
+		Fixed  int64  `json:"budget_fixed_bytes"`
+		Hold   int64  `json:"hold_items"`
+	} `json:"memory"`
 	Stages []stageDoc `json:"stages"`
 	Cache  []cacheDoc `json:"cache"`
 	Mix    []struct {
@@ -108,7 +119,10 @@ type stageDoc struct {
 	InFlight                int64    `json:"in_flight"`
 	Busy                    *float64 `json:"busy_seconds"`
 	BytesOut                *float64 `json:"bytes_out"`
-	FusedInto               string   `json:"fused_into"`
+	SlabBytes               int64    `json:"slab_bytes"`
+	Keeps                   bool     `json:"keeps_inputs"`
+	Admitted                *struct{ Items, Bytes int64 }
+	FusedInto               string `json:"fused_into"`
 	Service                 struct {
 		Mean    *float64
 		Buckets []bucket
@@ -173,6 +187,9 @@ func (d *document) check() error {
 			}
 			last = b.Upto
 		}
+		if a := s.Admitted; s.SlabBytes < 0 || a != nil && (a.Items < 0 || a.Bytes < 0) {
+			return fmt.Errorf("stage %q: a number of bytes is negative", s.ID)
+		}
 		if s.In < 0 || s.Out < 0 || s.InFlight < 0 || s.Service.Mean != nil && !(*s.Service.Mean >= 0 && *s.Service.Mean <= longest) {
 			return fmt.Errorf("stage %q: a count or a time is negative", s.ID)
 		}
@@ -214,6 +231,8 @@ func (d *document) profile() (Profile, error) {
 	}
 	p.visits()
 	d.caches(&p)
+	d.needs(&p)
+	d.budget(&p)
 	d.processor(&p)
 	return p, nil
 }
@@ -236,7 +255,7 @@ func (d *document) stages(p *Profile) error {
 			continue
 		}
 		s := Stage{ID: x.ID, Kind: x.Kind, Waits: x.Load == string(graph.Wait), Sink: i == len(d.Stages)-1, Workers: max(1, x.Workers),
-			Merge: len(x.From) > 1, Ordered: x.Order != string(graph.CompletionOrder), Group: x.Group, Out: 1, Read: 1}
+			Merge: len(x.From) > 1, Ordered: x.Order != string(graph.CompletionOrder), Group: x.Group, Out: 1, Read: 1, Keeps: x.Keeps, SlabBytes: float64(x.SlabBytes)}
 		s.behind(x)
 		for _, id := range x.From {
 			at, ok := index[id]

@@ -26,6 +26,7 @@ const (
 	askAccelerators = "accelerators"
 	askDisk         = "disk"
 	askCache        = "cache"
+	askMemory       = "memory"
 )
 
 // ParseQuestion reads changes that are made together, parted by commas:
@@ -38,7 +39,7 @@ const (
 //	keep.cache=40GB            of a stage that is a cache: another limit
 //	decode=2x                  the stage is twice as fast
 //	decode.workers=16          a setting: workers, buffer, window
-//	memory=8GiB                for items under way
+//	memory=8GiB, memory=2x     the byte budget, of items under way and batches
 func ParseQuestion(text string) (Question, error) {
 	q := Question{Text: text}
 	for _, part := range strings.Split(text, ",") {
@@ -58,7 +59,7 @@ func ParseQuestion(text string) (Question, error) {
 func parseChange(name, value string) (c change, err error) {
 	c.stage, c.key, _ = strings.Cut(name, ".")
 	switch c.stage {
-	case askCores, askAccelerators, askDisk, askCache, "memory":
+	case askCores, askAccelerators, askDisk, askCache, askMemory:
 		if c.key != "" {
 			return c, fmt.Errorf("%s has no %s", c.stage, c.key)
 		}
@@ -73,13 +74,13 @@ func parseChange(name, value string) (c change, err error) {
 		}
 		c.x, err = parseSize(number)
 		return c, err
-	case c.key == askCache, c.key == "memory":
+	case c.key == askCache, c.key == askMemory && !strings.HasSuffix(value, "x"):
 		c.x, err = parseSize(value)
 		return c, err
 	case c.key == "":
 		c.key = "speed"
 		fallthrough
-	case c.key == askCores, c.key == "workers", c.key == "buffer", c.key == "window":
+	case c.key == askCores, c.key == askMemory, c.key == "workers", c.key == "buffer", c.key == "window":
 		number, c.times = strings.CutSuffix(value, "x")
 	case c.key == askAccelerators:
 	default:
@@ -175,8 +176,14 @@ func (c change) whole(p *Profile) error {
 		}
 	case askAccelerators:
 		p.Stages[len(p.Stages)-1].Workers = int(c.x)
-	case "memory":
-		p.Memory = int64(c.x)
+	case askMemory:
+		if p.Memory == 0 && c.times {
+			return fmt.Errorf("the report tells of no byte budget")
+		}
+		if c.times {
+			return p.memory(c.x * float64(p.Memory))
+		}
+		return p.memory(c.x)
 	case askCache:
 		for i := range p.Stages {
 			if len(p.Stages[i].From) == 0 {

@@ -38,9 +38,9 @@ type StageOutcome struct {
 const mostEvents = 200_000_000
 
 // Simulate runs a pipeline in virtual time: workers, queues, windows, order, groups and their slabs as the engine has
-// them, service times drawn from the recorded ones, and the cores as a resource that the computing workers share evenly.
-// The same profile and seed give the same outcome. Not simulated are the byte budget, slices of quick items, epoch edges
-// in stages whose order is completion or behind a mix, an input of a mix that is gone through again, and that the first
+// them, service times drawn from the recorded ones, the cores as a resource that the computing workers share evenly, and
+// the byte budget, by which items, each of the mean size, are let in at the sources. The same profile and seed give the
+// same outcome. Not simulated are what a shuffle holds back, slices of quick items, epoch edges in stages whose order is completion or behind a mix, an input of a mix that is gone through again, and that the first
 // items take longer. Cost is that of its events, one for each item of each stage: go test -v -run ALargeMachine
 // ./graph/tune prints how many it does a second.
 func Simulate(p Profile, o Options) Outcome {
@@ -76,6 +76,8 @@ type world struct {
 	events int64
 	warm   float64 // when each of several sinks had had an item
 	last   float64 // delivery
+
+	account *account // nil: without a byte budget
 }
 
 func newWorld(p Profile, o Options) *world {
@@ -104,6 +106,7 @@ func newWorld(p Profile, o Options) *world {
 		w.stations = append(w.stations, st)
 	}
 	w.sink = w.stations[len(w.stations)-1]
+	w.account = newAccount(&w.p, w.stations)
 	for range w.sink.free {
 		w.sink.asked = append(w.sink.asked, 0)
 	}
@@ -136,7 +139,9 @@ func (w *world) step() bool {
 		return false
 	}
 	w.events++
-	w.finish(w.stations[e.st], e.job)
+	if w.finish(w.stations[e.st], e.job); w.account != nil {
+		w.admit()
+	}
 	return true
 }
 
@@ -175,15 +180,24 @@ func (w *world) finish(st *station, n int32) {
 		w.delivered(st, j)
 	case st.s.Group > 0:
 		p := st.part(j.ord)
+		if st.s.Keeps {
+			p.mark.hold = w.account.tie(p.mark.hold, j.mark.hold)
+		} else {
+			w.account.end(j.mark.hold)
+		}
 		if p.left--; p.left == 0 {
 			p.left = 1
 			w.put(st, j.ord)
 		} else {
 			st.free++
 		}
+	case st.gate != nil:
+		*st.part(j.ord) = part{mark: j.mark, left: 1, at: w.now}
+		st.gate.waiting = append(st.gate.waiting, j.ord)
 	default:
 		p := st.part(j.ord)
 		*p = part{mark: j.mark, left: st.outputs()}
+		w.account.split(j.mark.hold, p.left)
 		w.put(st, j.ord)
 	}
 	w.feed(st)
@@ -353,7 +367,7 @@ func (w *world) assign(st *station) bool {
 		st.used++
 		st.openOrd, st.openEpoch = st.taken, epoch
 		st.taken++
-		*st.part(st.openOrd) = part{mark: mark{epoch, st.no + 1}, left: int32(st.s.Group)}
+		*st.part(st.openOrd) = part{mark: mark{epoch: epoch, slab: st.no + 1}, left: int32(st.s.Group)}
 	}
 	st.open++
 	ord := st.openOrd
@@ -396,6 +410,7 @@ func (w *world) arrived(st *station, m mark) {
 func (w *world) delivered(st *station, j job) {
 	st.free++
 	st.asked = append(st.asked, w.now)
+	w.account.end(j.mark.hold)
 	if w.last = w.now; st.items == int64(len(st.jobs)) {
 		w.warm = w.now
 	}

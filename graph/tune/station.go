@@ -6,6 +6,7 @@ import "math/rand/v2"
 type mark struct {
 	epoch int32
 	slab  int32
+	hold  int32 // what of the byte budget is set aside for it; 0: nothing
 }
 
 // job is an item under a worker.
@@ -51,6 +52,7 @@ type station struct {
 
 	// Of a source.
 	left, each int64
+	gate       *gate // nil: without a byte budget
 
 	// Of a group.
 	open, used int // rows placed in the open group, 0: none is open; slabs in use
@@ -143,6 +145,9 @@ func (st *station) account(now float64) {
 
 // over says that nothing more will come out of the station.
 func (st *station) over() bool {
+	if st.gate != nil && len(st.gate.waiting) > 0 {
+		return false
+	}
 	if st.count > 0 || st.left > 0 || st.open > 0 || len(st.waiting) > 0 || st.out < st.taken && st.s.Ordered || len(st.spare) < len(st.jobs) {
 		return false
 	}

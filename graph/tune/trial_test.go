@@ -1,6 +1,7 @@
 package tune_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -67,6 +68,16 @@ func TestFindingsNameTheLowestCeiling(t *testing.T) {
 		"to keep the sink busy takes 8 cores; there are 4",
 		"a store twice as fast would bring 2.00 x (200 samples/s, limited by read)",
 	}, c.Findings())
+	c.Alone, c.AloneFirst = []float64{0, 1000, 900, 2000}, []tune.First{{}, {Rate: 400, Seconds: 0.5}, {Rate: 300, Seconds: 0.001}, {Rate: 500, Seconds: 2, Open: 1.4}}
+	c.WholeFirst, c.Later = tune.First{Rate: 100, Seconds: 2}, 240
+	assert.Subset(t, c.Findings(), []string{
+		"the first epoch of the whole takes 2.4 times as long as later ones (1.167s longer): judge it by the later ones",
+		"decode is 2.5 times slower in its first pass (300ms longer): first-epoch effect: memory that is touched for the first time, or what it fills once",
+		"train is 4.0 times slower in its first pass (1.5s longer): it is opened for 1.4s, once a run",
+	})
+	assert.NotContains(t, strings.Join(c.Findings(), "\n"), "collate", "a millisecond is worth no word")
+	c.Caches = map[string]bool{"decode": true}
+	assert.Contains(t, c.Findings(), "decode gives items 2.5 times as quickly once it has them")
 	c.Cold, c.Prep, c.Whole.Rate = 0, 5000, 1990
 	assert.Contains(t, c.Findings()[0], "the sink itself limits")
 	c.Whole.Rate = 1000

@@ -85,6 +85,13 @@ func (a *Admission) count(bytes int64) {
 	}
 }
 
+// Fixed is what was taken off the limit for good.
+func (a *Admission) Fixed() int64 {
+	a.j.mu.Lock()
+	defer a.j.mu.Unlock()
+	return a.fixed
+}
+
 // Inside is how many bytes are inside now.
 func (a *Admission) Inside() int64 {
 	if a.free {
