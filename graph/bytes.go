@@ -223,7 +223,7 @@ func (g *gate[T]) Admit(w *edge.Waiter, lo int64, cells []edge.Cell[T]) (n int, 
 
 // count keeps the books where there is no limit: everything passes.
 func (g *gate[T]) count(cells []edge.Cell[T]) {
-	var sum, stored, n int64
+	var sum, stored, n, first int64
 	for i := range cells {
 		c := &cells[i]
 		if c.Skipped() {
@@ -231,9 +231,12 @@ func (g *gate[T]) count(cells []edge.Cell[T]) {
 		}
 		size, need := g.need(c.V, 0)
 		g.hold(c, size, need)
+		if n == 0 {
+			first = need
+		}
 		sum, stored, n = sum+need, stored+size, n+1
 	}
-	g.sums.add(n, stored, sum)
+	g.sums.add(n, stored, sum, first)
 	g.lane.Count(sum)
 }
 
@@ -258,7 +261,7 @@ func (g *gate[T]) admit(w *edge.Waiter, lo int64, cells []edge.Cell[T]) (n int, 
 		return 0, waited, err
 	}
 	n, waited = g.lane.Admit(w, lo, needs[:m])
-	var sum, stored, items int64
+	var sum, stored, items, first int64
 	for i := range cells[:n] {
 		c := &cells[i]
 		if c.Skipped() {
@@ -266,9 +269,12 @@ func (g *gate[T]) admit(w *edge.Waiter, lo int64, cells []edge.Cell[T]) (n int, 
 			continue
 		}
 		g.hold(c, sizes[i], needs[i])
+		if items == 0 {
+			first = needs[i]
+		}
 		sum, stored, items = sum+needs[i], stored+sizes[i], items+1
 	}
-	g.sums.add(items, stored, sum)
+	g.sums.add(items, stored, sum, first)
 	return n, waited, nil
 }
 

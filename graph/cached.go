@@ -137,6 +137,7 @@ func (g *gate[T]) admitEntries(w *edge.Waiter, lo int64, cells []edge.Cell[T], c
 			g.lane.Free(0)
 		}
 		g.holdAll(cells[from:from+c], sizes[i], needs[i])
+		g.sums.add(int64(c), sizes[i], needs[i], needs[i]/int64(max(c, 1)))
 		from += c
 	}
 	return n, waited

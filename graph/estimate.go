@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/graph/internal/host"
+	"github.com/penstock-go/penstock/graph/internal/meter"
 )
 
 // MemoryEstimate is what a run will hold at most, worked out once: when the first deliveries have shown how large items
@@ -64,16 +65,26 @@ const (
 // admitted counts what a source let in.
 type admitted struct {
 	items, stored, needs atomic.Int64
+	sizes                meter.Histogram // what was set aside for the first item of each slice
 	grow                 bool
 	ratio                *atomic.Uint64
 }
 
-func (a *admitted) add(items, stored, needs int64) {
+func (a *admitted) add(items, stored, needs, first int64) {
 	if items > 0 {
+		a.sizes.Add(first, 1)
 		a.items.Add(items)
 		a.stored.Add(stored)
 		a.needs.Add(needs)
 	}
+}
+
+func (a *admitted) read() *Admitted {
+	x := &Admitted{Items: a.items.Load(), Bytes: a.needs.Load()}
+	for _, b := range a.sizes.Read().Buckets {
+		x.Sizes = append(x.Sizes, SizeRange{b.Upto, b.Count})
+	}
+	return x
 }
 
 // each is what is set aside for one item of the source.

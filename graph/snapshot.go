@@ -174,8 +174,14 @@ type StageStats struct {
 }
 
 // Admitted are the items that were let in, and the bytes that were set aside for them: for each what it takes at the largest
-// on its way.
-type Admitted struct{ Items, Bytes int64 }
+// on its way. Sizes are counts of some of them, of the first of each slice, lowest first.
+type Admitted struct {
+	Items, Bytes int64
+	Sizes        []SizeRange
+}
+
+// SizeRange is a count of sizes in bytes, in a sixteenth of an octave, and the largest of them.
+type SizeRange struct{ Upto, Count int64 }
 
 // Queue is the depth of an edge, weighted by time.
 type Queue struct {

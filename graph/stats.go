@@ -185,7 +185,7 @@ func (r *Run) stageStats(st *stageRun, e edge.Stats) StageStats {
 		x.Slabs, x.SlabBytes, x.Keeps = st.slabs(), st.slab.Load(), st.lists
 	}
 	if a := st.admitted; a != nil {
-		x.Admitted = &Admitted{a.items.Load(), a.needs.Load()}
+		x.Admitted = a.read()
 	}
 	if n.opts.order != "" {
 		x.Order = string(n.opts.order)

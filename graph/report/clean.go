@@ -134,6 +134,10 @@ func (c *cleaner) stage(st *graph.StageStats) {
 		x := *a
 		st.Admitted = &x
 		c.counts(at+".admitted", &x.Items, &x.Bytes)
+		x.Sizes = slices.Clone(x.Sizes)
+		for i := range x.Sizes {
+			c.counts(at+".admitted.sizes", &x.Sizes[i].Upto, &x.Sizes[i].Count)
+		}
 	}
 	c.settings(at, &st.Workers, &st.Buffer, &st.Window, &st.Group, &st.Slabs)
 	st.Phases = slices.Clone(st.Phases)

@@ -150,8 +150,14 @@ type stageDoc struct {
 }
 
 type admittedDoc struct {
-	Items int64 `json:"items"`
-	Bytes int64 `json:"bytes"`
+	Items int64          `json:"items"`
+	Bytes int64          `json:"bytes"`
+	Sizes []sizeRangeDoc `json:"sizes"`
+}
+
+type sizeRangeDoc struct {
+	Upto  int64 `json:"upto"`
+	Count int64 `json:"count"`
 }
 
 type serviceDoc struct {

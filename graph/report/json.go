@@ -146,7 +146,10 @@ func stageOf(st *graph.StageStats) stageDoc {
 		d.Abandoned, d.Overdue = &st.Abandoned, &st.Overdue
 	}
 	if a := st.Admitted; a != nil {
-		d.Admitted = &admittedDoc{a.Items, a.Bytes}
+		d.Admitted = &admittedDoc{a.Items, a.Bytes, []sizeRangeDoc{}}
+		for _, r := range a.Sizes {
+			d.Admitted.Sizes = append(d.Admitted.Sizes, sizeRangeDoc(r))
+		}
 	}
 	for _, p := range st.Phases {
 		d.Phases = append(d.Phases, phaseDoc{p.Name, p.Busy.Seconds()})

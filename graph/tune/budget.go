@@ -33,10 +33,24 @@ func (d *document) needs(p *Profile) {
 			at = p.Stages[at].From[0]
 		}
 		if s := &p.Stages[at]; len(s.From) == 0 {
-			s.let += float64(x.Admitted.Items)
+			if s.let += float64(x.Admitted.Items); s.sizes.Mean() == 0 {
+				s.sizes = sizesOf(float64(x.Admitted.Bytes)/float64(x.Admitted.Items), x.Admitted.Sizes)
+			}
 			s.Need += (float64(x.Admitted.Bytes)/float64(x.Admitted.Items) - s.Need) * float64(x.Admitted.Items) / s.let
 		}
 	}
+}
+
+// giga turns bytes into what times are counted in, so that ranges of sizes can be dealt as those of times are.
+const giga = 1e9
+
+// sizesOf makes a distribution of ranges of sizes and their mean.
+func sizesOf(mean float64, ranges []bucket) Times {
+	all := make([]bucket, len(ranges))
+	for i, b := range ranges {
+		all[i] = bucket{b.Upto / giga, b.Count}
+	}
+	return recorded(mean/giga, all)
 }
 
 // slabs is the bytes of all batches' memory.
@@ -79,9 +93,11 @@ func (p *Profile) byMemory() float64 {
 		}
 		busy += s.Visits * s.Need * p.inside(i)
 		pass += float64(max(1, p.Hold)) * s.Need
-		sources, need = sources+1, s.Need
+		if sources++; s.sizes.Spread() < 0.01 {
+			need = s.Need
+		}
 	}
-	if sources == 1 { // whole items
+	if sources == 1 && need > 0 { // whole items
 		room = math.Floor(room/need+1e-9) * need
 	}
 	return max(room, pass) / busy
@@ -174,7 +190,7 @@ func (p *Profile) ring(at int) int {
 // gate lets the items of a source in as there are bytes for them.
 type gate struct {
 	st      *station
-	need    float64
+	sizes   deck
 	next    int64          // the oldest ordinal that is not inside
 	ahead   map[int64]bool // that passed before their turn
 	inside  int64
@@ -184,6 +200,7 @@ type gate struct {
 // hold is what is set aside for an item, or for one of those in a list.
 type hold struct {
 	gate  *gate
+	need  float64
 	users int32
 	next  int32 // another of the list; 0: none
 }
@@ -197,7 +214,7 @@ type account struct {
 	spare               []int32
 }
 
-func newAccount(p *Profile, stations []*station) *account {
+func newAccount(p *Profile, stations []*station, seed uint64) *account {
 	room, ok := p.room()
 	if !ok {
 		return nil
@@ -205,40 +222,50 @@ func newAccount(p *Profile, stations []*station) *account {
 	a := &account{room: room, pass: max(1, p.Hold), holds: make([]hold, 1)}
 	for _, st := range stations {
 		if len(st.ins) == 0 {
-			st.gate = &gate{st: st, need: st.s.Need, ahead: map[int64]bool{}}
+			sizes := Fixed(st.s.Need / giga)
+			if mean := st.s.sizes.Mean(); mean > 0 {
+				sizes = st.s.sizes.Scaled(st.s.Need / giga / mean)
+			}
+			st.gate = &gate{st: st, sizes: newDeck(sizes, seed, uint64(st.no)<<32|1), ahead: map[int64]bool{}}
 			a.gates = append(a.gates, st.gate)
-			a.largest = max(a.largest, st.gate.need)
 		}
 	}
 	return a
 }
 
-// take sets bytes aside for the item of an ordinal, if it may pass now: the oldest where there is room for it or few are
-// inside, a later one where there would still be room for the largest.
-func (a *account) take(g *gate, ord int64) (h int32, ok bool) {
-	if ord == g.next {
-		if g.inside-int64(len(g.ahead)) >= a.pass && a.used+g.need > a.room {
-			return 0, false
-		}
-		for g.next++; g.ahead[g.next]; g.next++ {
-			delete(g.ahead, g.next)
-		}
-	} else {
-		if a.used+g.need+a.largest > a.room {
-			return 0, false
-		}
-		g.ahead[ord] = true
-	}
-	g.inside++
-	a.used += g.need
+// ask notes an item that wants in.
+func (a *account) ask(g *gate) (h int32) {
 	if n := len(a.spare); n > 0 {
 		h, a.spare = a.spare[n-1], a.spare[:n-1]
 	} else {
 		h = int32(len(a.holds))
 		a.holds = append(a.holds, hold{})
 	}
-	a.holds[h] = hold{gate: g, users: 1}
-	return h, true
+	need := min(math.Round(g.sizes.deal()*giga), a.room) // a larger one would end the run
+	a.largest = max(a.largest, need)
+	a.holds[h] = hold{gate: g, need: need, users: 1}
+	return h
+}
+
+// take sets bytes aside for the item of an ordinal, if it may pass now: the oldest where there is room for it or few are
+// inside, a later one where there would still be room for the largest.
+func (a *account) take(g *gate, ord int64, need float64) bool {
+	if ord == g.next {
+		if g.inside-int64(len(g.ahead)) >= a.pass && a.used+need > a.room {
+			return false
+		}
+		for g.next++; g.ahead[g.next]; g.next++ {
+			delete(g.ahead, g.next)
+		}
+	} else {
+		if a.used+need+a.largest > a.room {
+			return false
+		}
+		g.ahead[ord] = true
+	}
+	g.inside++
+	a.used += need
+	return true
 }
 
 // split counts the outputs of an item; none gives its bytes back.
@@ -258,7 +285,7 @@ func (a *account) give(h int32) {
 	for h != 0 {
 		x := &a.holds[h]
 		x.gate.inside--
-		a.used -= x.gate.need
+		a.used -= x.need
 		a.spare = append(a.spare, h)
 		h, x.next = x.next, 0
 	}
@@ -302,15 +329,13 @@ func (w *world) letIn(g *gate) bool {
 		}
 	}
 	ord := g.waiting[first]
-	h, ok := w.account.take(g, ord)
-	if !ok {
+	p := g.st.part(ord)
+	if !w.account.take(g, ord, w.account.holds[p.mark.hold].need) {
 		return false
 	}
 	last := len(g.waiting) - 1
 	g.waiting[first] = g.waiting[last]
 	g.waiting = g.waiting[:last]
-	p := g.st.part(ord)
-	p.mark.hold = h
 	g.st.held += w.now - p.at
 	w.put(g.st, ord)
 	w.feed(g.st)

@@ -2,6 +2,7 @@ package tune_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -124,6 +125,9 @@ func consume[T any](t *testing.T, g *graph.Pipeline, in graph.Port[T], took grap
 
 func several(n int, t graph.Time) step { return step{t, []graph.Option{graph.Workers(n)}} }
 
+// scattered is a number below n for each item.
+func scattered(i, n int64) int64 { return rand.New(rand.NewPCG(uint64(i), 7)).Int64N(n) }
+
 // heaps are pipelines whose budget binds, unless their name says otherwise.
 func heaps() map[string]heap {
 	all := map[string]heap{}
@@ -138,7 +142,21 @@ func heaps() map[string]heap {
 	add("the step holds the items", func(p *heap) { p.step, p.budget = one(ms(20)), 12*mega })
 	add("sizes differ", func(p *heap) {
 		quick(p)
-		p.size, p.budget = func(i int64) int64 { return (i*7919%5)*mega/2 + mega/10 }, 24*mega
+		p.size, p.budget = func(i int64) int64 { return scattered(i, 5)*mega/2 + mega/10 }, 24*mega
+	})
+	add("quick reads, sizes differ", func(p *heap) {
+		quick(p)
+		p.read, p.decode, p.crop = several(4, ms(0.06)), several(16, long(20, 0.1)), one(ms(0.5))
+		p.size, p.budget = func(i int64) int64 { return mega/2 + scattered(i, 101)*mega/100 }, 32*mega
+	})
+	add("sizes differ much", func(p *heap) {
+		quick(p)
+		p.size, p.budget = func(i int64) int64 {
+			if scattered(i, 20) == 0 {
+				return 5 * mega
+			}
+			return mega / 4
+		}, 24*mega
 	})
 	add("two sources", func(p *heap) { quick(p); p.merge, p.budget = true, 20*mega })
 	add("filter", func(p *heap) { quick(p); p.filter, p.budget = true, 20*mega })

@@ -62,6 +62,7 @@ type Stage struct {
 	Set       float64 // bytes that there are for a cache to hold; 0: not known
 	Time      Times   // of one input
 	made      int64   // outputs that were recorded
+	sizes     Times   // of which Need is the mean, a billionth of a byte for a second; zero: all alike
 	let       float64 // items that were let in
 	members   []string
 }
@@ -121,9 +122,12 @@ type stageDoc struct {
 	BytesOut                *float64 `json:"bytes_out"`
 	SlabBytes               int64    `json:"slab_bytes"`
 	Keeps                   bool     `json:"keeps_inputs"`
-	Admitted                *struct{ Items, Bytes int64 }
-	FusedInto               string `json:"fused_into"`
-	Service                 struct {
+	Admitted                *struct {
+		Items, Bytes int64
+		Sizes        []bucket
+	}
+	FusedInto string `json:"fused_into"`
+	Service   struct {
 		Mean    *float64
 		Buckets []bucket
 	}
@@ -180,15 +184,14 @@ func (d *document) check() error {
 				return fmt.Errorf("stage %q: %s is %d, wanted 0 to %d", s.ID, name, n, most)
 			}
 		}
-		last := 0.0
-		for _, b := range s.Service.Buckets {
-			if !(b.Upto >= last) || b.Upto > longest || b.Count < 0 {
-				return fmt.Errorf("stage %q: its service times are no histogram", s.ID)
-			}
-			last = b.Upto
+		if !histogram(s.Service.Buckets, longest) {
+			return fmt.Errorf("stage %q: its service times are no histogram", s.ID)
 		}
 		if a := s.Admitted; s.SlabBytes < 0 || a != nil && (a.Items < 0 || a.Bytes < 0) {
 			return fmt.Errorf("stage %q: a number of bytes is negative", s.ID)
+		}
+		if a := s.Admitted; a != nil && !histogram(a.Sizes, largest) {
+			return fmt.Errorf("stage %q: the sizes of what was let in are no histogram", s.ID)
 		}
 		if s.In < 0 || s.Out < 0 || s.InFlight < 0 || s.Service.Mean != nil && !(*s.Service.Mean >= 0 && *s.Service.Mean <= longest) {
 			return fmt.Errorf("stage %q: a count or a time is negative", s.ID)
@@ -197,11 +200,25 @@ func (d *document) check() error {
 	return nil
 }
 
+func histogram(all []bucket, most float64) bool {
+	last := 0.0
+	for _, b := range all {
+		if !(b.Upto >= last) || b.Upto > most || b.Count < 0 {
+			return false
+		}
+		last = b.Upto
+	}
+	return true
+}
+
 // most is the largest number of workers, or size of a buffer, that is believed.
 const most = 1 << 20
 
-// longest is the longest time that is believed, in seconds.
-const longest = 1e9
+// longest is the longest time that is believed, in seconds; largest the largest item, in bytes.
+const (
+	longest = 1e9
+	largest = 1 << 50
+)
 
 func (d *document) profile() (Profile, error) {
 	p := Profile{Pipeline: d.Pipeline, Samples: 1}

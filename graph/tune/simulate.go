@@ -39,7 +39,7 @@ const mostEvents = 200_000_000
 
 // Simulate runs a pipeline in virtual time: workers, queues, windows, order, groups and their slabs as the engine has
 // them, service times drawn from the recorded ones, the cores as a resource that the computing workers share evenly, and
-// the byte budget, by which items, each of the mean size, are let in at the sources. The same profile and seed give the
+// the byte budget, by which items, of sizes drawn from the recorded ones, are let in at the sources. The same profile and seed give the
 // same outcome. Not simulated are what a shuffle holds back, slices of quick items, epoch edges in stages whose order is completion or behind a mix, an input of a mix that is gone through again, and that the first
 // items take longer. Cost is that of its events, one for each item of each stage: go test -v -run ALargeMachine
 // ./graph/tune prints how many it does a second.
@@ -106,7 +106,7 @@ func newWorld(p Profile, o Options) *world {
 		w.stations = append(w.stations, st)
 	}
 	w.sink = w.stations[len(w.stations)-1]
-	w.account = newAccount(&w.p, w.stations)
+	w.account = newAccount(&w.p, w.stations, o.Seed)
 	for range w.sink.free {
 		w.sink.asked = append(w.sink.asked, 0)
 	}
@@ -192,6 +192,7 @@ func (w *world) finish(st *station, n int32) {
 			st.free++
 		}
 	case st.gate != nil:
+		j.mark.hold = w.account.ask(st.gate)
 		*st.part(j.ord) = part{mark: j.mark, left: 1, at: w.now}
 		st.gate.waiting = append(st.gate.waiting, j.ord)
 	default:
