@@ -12,6 +12,11 @@ func slow(b *bench, r *result) error {
 		return err
 	}
 	defer ours.stop()
+	goroutines, err := start(b.ours, command{"workload": "bare"})
+	if err != nil {
+		return err
+	}
+	defer goroutines.stop()
 	var torch *side
 	if k, ok := b.peers["torch"]; ok {
 		if torch, err = start(k, command{"workload": "slow"}); err != nil {
@@ -48,7 +53,22 @@ func slow(b *bench, r *result) error {
 			return err
 		}
 		r.checked("both", shapes(m.a[0].answer, m.b[0].answer))
+		if err := limitOf(b, r, contender{goroutines, us.ask, fmt.Sprintf("goroutines alone, %d", c.workers)}, them); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// limitOf measures what goroutines reach that sleep as long and fill as many numbers, and do nothing else.
+func limitOf(b *bench, r *result, bare, them contender) error {
+	m, err := meet(bare, them, b.many(5), true)
+	if err != nil {
+		return err
+	}
+	r.saw(m.a, m.b)
+	r.Lines = append(r.Lines, lineOf(bare, "samples/s", m.a, rate))
+	r.Ratios = append(r.Ratios, ratioOf("the limit: "+bare.label+", without order, batches and digest", bare, them, m, rate, 0, 0))
 	return nil
 }
 

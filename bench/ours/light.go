@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/penstock-go/penstock/graph"
@@ -28,6 +30,30 @@ func slow(c *command) (answer, error) {
 	})
 	a.Items, a.Shape, a.DType = n, shape, "float32"
 	return a, err
+}
+
+// bare is the limit of slow: goroutines that sleep as long and fill as many numbers, each in a row of its own. There are no
+// order, no batches and no digest.
+func bare(c *command) (answer, error) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	began := time.Now()
+	for range c.Workers {
+		wg.Go(func() {
+			row := make([]float32, 1024)
+			for i := next.Add(1); i <= c.Items; i = next.Add(1) {
+				time.Sleep(2 * time.Millisecond)
+				x := uint64(i)
+				for k := range row {
+					x = x*6364136223846793005 + 1442695040888963407
+					row[k] = float32(int32(x>>32)>>7) / (1 << 24)
+				}
+			}
+			runtime.KeepAlive(row)
+		})
+	}
+	wg.Wait()
+	return answer{Seconds: time.Since(began).Seconds(), Items: c.Items}, nil
 }
 
 // row is a sample of the workloads that have next to no work.

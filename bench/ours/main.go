@@ -105,6 +105,8 @@ func workload(s *setup) (func(*command) (answer, error), error) {
 		return pictures, nil
 	case "slow":
 		return slow, nil
+	case "bare":
+		return bare, nil
 	case "tiny":
 		return tiny(s.Rows), nil
 	case "paths":
