@@ -2,6 +2,7 @@ package pool
 
 import (
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 )
@@ -52,6 +53,47 @@ func TestIdleMemoryStaysWithinTheLimit(t *testing.T) {
 	big := m.Take(8000)
 	require.LessOrEqual(t, m.used.Load()+m.idle.Load(), int64(10_000), "idle memory of other sizes is let go")
 	m.Back(big)
+}
+
+func TestTheFirstSlicesLieTogether(t *testing.T) {
+	m := NewMemory(0)
+	at := func(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+	first := m.Take(100_000)
+	require.Zero(t, at(first)%hugePage)
+	last, starts := first, 1
+	for range mostBlocks*(blockBytes/cap(first)) - 1 {
+		next := m.Take(100_000)
+		require.Len(t, next, 100_000)
+		require.Equal(t, cap(first), cap(next))
+		if at(next)%hugePage == 0 && at(next) != at(last)+uintptr(cap(last)) {
+			starts++
+		} else if starts < mostBlocks {
+			require.Equal(t, at(last)+uintptr(cap(last)), at(next), "no gap, and no byte in two")
+		}
+		last = next
+	}
+	require.Equal(t, mostBlocks, starts)
+	require.Len(t, m.Take(100_000), 100_000, "once the blocks are used up")
+	m.Back(first)
+	require.Same(t, &first[0], &m.Take(100_000)[0])
+
+	small := NewMemory(8*mostBlocks*blockBytes - 1)
+	small.Take(100_000)
+	require.Nil(t, small.blocks.left, "a block would be much of this limit")
+}
+
+func TestSlabsBeginWithAHugePage(t *testing.T) {
+	for _, n := range []int{0, 1, 100, hugePage, 2*hugePage - 1, 2 * hugePage, 5*hugePage + 12_345} {
+		b := Slab(n)
+		require.Len(t, b, n)
+		if n >= 2*hugePage {
+			require.Zero(t, uintptr(unsafe.Pointer(unsafe.SliceData(b)))%hugePage)
+			require.Equal(t, n, cap(b))
+		}
+		for i := 0; i < n; i += 4096 {
+			b[i] = 1
+		}
+	}
 }
 
 func TestBudgetLetsTheOldestPass(t *testing.T) {
