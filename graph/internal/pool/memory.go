@@ -13,7 +13,6 @@ type Memory struct {
 	used, peak, idle atomic.Int64
 	limit            int64        // 0: none
 	taken            atomic.Int64 // of it, by others
-	blocks           blocks
 	classes          [nclasses]class
 }
 
@@ -75,17 +74,7 @@ func (m *Memory) Take(n int) []byte {
 	if l := m.most(); l > 0 && m.used.Load()+m.idle.Load() > l {
 		m.trim(i)
 	}
-	return m.fresh(size)[:n]
-}
-
-// fresh makes a slice of a class's size, the first ones from a block.
-func (m *Memory) fresh(size int) []byte {
-	if m.limit == 0 || m.limit >= 8*mostBlocks*blockBytes {
-		if b := m.blocks.cut(size); b != nil {
-			return b
-		}
-	}
-	return make([]byte, size)
+	return make([]byte, n, size)
 }
 
 func (m *Memory) use(n int64) {

@@ -55,38 +55,11 @@ func TestIdleMemoryStaysWithinTheLimit(t *testing.T) {
 	m.Back(big)
 }
 
-func TestTheFirstSlicesLieTogether(t *testing.T) {
-	m := NewMemory(0)
-	at := func(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
-	first := m.Take(100_000)
-	require.Zero(t, at(first)%hugePage)
-	last, starts := first, 1
-	for range mostBlocks*(blockBytes/cap(first)) - 1 {
-		next := m.Take(100_000)
-		require.Len(t, next, 100_000)
-		require.Equal(t, cap(first), cap(next))
-		if at(next)%hugePage == 0 && at(next) != at(last)+uintptr(cap(last)) {
-			starts++
-		} else if starts < mostBlocks {
-			require.Equal(t, at(last)+uintptr(cap(last)), at(next), "no gap, and no byte in two")
-		}
-		last = next
-	}
-	require.Equal(t, mostBlocks, starts)
-	require.Len(t, m.Take(100_000), 100_000, "once the blocks are used up")
-	m.Back(first)
-	require.Same(t, &first[0], &m.Take(100_000)[0])
-
-	small := NewMemory(8*mostBlocks*blockBytes - 1)
-	small.Take(100_000)
-	require.Nil(t, small.blocks.left, "a block would be much of this limit")
-}
-
 func TestSlabsBeginWithAHugePage(t *testing.T) {
-	for _, n := range []int{0, 1, 100, hugePage, 2*hugePage - 1, 2 * hugePage, 5*hugePage + 12_345} {
+	for _, n := range []int{0, 1, 100, hugePage, 4*hugePage - 1, 4 * hugePage, 7*hugePage + 12_345} {
 		b := Slab(n)
 		require.Len(t, b, n)
-		if n >= 2*hugePage {
+		if n >= 4*hugePage {
 			require.Zero(t, uintptr(unsafe.Pointer(unsafe.SliceData(b)))%hugePage)
 			require.Equal(t, n, cap(b))
 		}
