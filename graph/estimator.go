@@ -157,13 +157,15 @@ func (t *estimator) fill() {
 		if s.to == nil {
 			continue
 		}
-		s.full = s.crowd()
-		if s.to.to == nil || s.to == t.slow {
-			s.full += s.to.hands()
+		s.full, s.now = s.crowd(4), s.crowd(4)
+		if !s.e.Lacked {
+			s.now = s.crowd(1)
 		}
-		s.now = s.full
+		if s.to.to == nil || s.to == t.slow {
+			s.full, s.now = s.full+s.to.hands(), s.now+s.to.hands()
+		}
 		if below[s] && !s.st.cache {
-			s.now = min(s.full, s.passing(t.slow.demand))
+			s.now = min(s.now, s.passing(t.slow.demand))
 		}
 		if h, ok := s.st.n.decl.(interface{ Holds() int64 }); ok {
 			if s.hold = h.Holds(); s.st.block > 0 && !below[s] {
@@ -180,8 +182,8 @@ func (t *estimator) fill() {
 }
 
 // crowd is how many outputs a stage has finished, or holds because there is no room for them, when the next one takes
-// none: then each worker stands with the outputs of its last inputs.
-func (s *station) crowd() int64 {
+// none: then each worker stands with the outputs of its last inputs. An auto window holds so many slices of each worker.
+func (s *station) crowd(slices int64) int64 {
 	if s.st.cache && s.st.run.p.epochs != 1 {
 		return s.hits()
 	}
@@ -192,7 +194,7 @@ func (s *station) crowd() int64 {
 		buffer = max(buffer, 4*k)
 	}
 	if o.window == 0 {
-		window = min(max(window, 4*k*workers), edge.MostKept(int(workers)))
+		window = min(max(window*slices/4, slices*k*workers), edge.MostKept(int(workers)))
 	}
 	held := k
 	if !s.st.isGroup && len(s.from) > 0 {

@@ -68,7 +68,7 @@ type heap struct {
 	size                                func(i int64) int64
 	budget                              int64
 	items                               int64
-	merge, filter, lists, batches       bool
+	filter, lists, batches              bool
 }
 
 const mega = 1_000_000
@@ -89,9 +89,6 @@ func (p heap) run(t *testing.T) (s graph.Snapshot) {
 	synctest.Test(t, func(t *testing.T) {
 		g := graph.New("heap", graph.Seed(3), graph.Epochs(2), graph.WithBudget(graph.Budget{Memory: p.budget}))
 		in := graph.From(g, "read", blocks{p.items, p.read.time, p.size}, p.read.opts...)
-		if p.merge {
-			in = graph.Merge(g, "both", []graph.Port[*block]{in, graph.From(g, "other", blocks{p.items / 2, p.read.time, p.size}, p.read.opts...)})
-		}
 		in = graph.Via(in, "decode", sleep[*block](p.decode.time), p.decode.opts...)
 		if p.filter {
 			in = graph.Via(in, "filter", graph.Filter(func(b *block) (bool, error) { return b.n%4 > 0, nil }), graph.Workers(1))
@@ -158,7 +155,6 @@ func heaps() map[string]heap {
 			return mega / 4
 		}, 24*mega
 	})
-	add("two sources", func(p *heap) { quick(p); p.merge, p.budget = true, 20*mega })
 	add("filter", func(p *heap) { quick(p); p.filter, p.budget = true, 20*mega })
 	add("lists", func(p *heap) { p.lists, p.step, p.budget = true, one(ms(40)), 64*mega })
 	add("lists, as few as can be", func(p *heap) { p.lists, p.step, p.budget = true, one(ms(40)), 32*mega })

@@ -42,6 +42,7 @@ type Edge[T any] struct {
 	hands   int // takers with a number from here on stand by
 	deep    int // what an auto buffer and an auto window hold at least, see Deepen
 	ahead   int
+	lacked  bool // the consumer has waited after it had something
 	back    []given[T]
 	held    int // consumers that hold a slice and may give part of it back
 	closed  bool
@@ -97,8 +98,9 @@ type Stats struct {
 	FullTime             int64 // time in which it held something
 	Seen                 int64 // until when the two above are counted
 	Buffer, Window       int
-	Queued               int // items in the ring now
-	Slice                int // length of the last producer's slices
+	Queued               int  // items in the ring now
+	Slice                int  // length of the last producer's slices
+	Lacked               bool // the consumer has waited after it had something
 }
 
 // New makes an edge. drop gives up items that nobody will take.
@@ -144,6 +146,24 @@ func (e *Edge[T]) window() int {
 		return e.cfg.Window
 	}
 	return max(4*e.kp*e.cfg.Producers, e.ahead)
+}
+
+// reach is the window that is used now: an auto window is one slice a producer until the consumer has had to wait after it
+// had something. Before that finished work far ahead is memory for nothing, most of all while a run begins.
+func (e *Edge[T]) reach() int {
+	if e.cfg.Window > 0 || e.lacked {
+		return e.window()
+	}
+	return max(e.kp*e.cfg.Producers, e.ahead)
+}
+
+// lack notes that the consumer waits.
+func (e *Edge[T]) lack() {
+	if !e.lacked && e.base > 0 {
+		if e.lacked = true; len(e.putters) > 0 {
+			e.wakePutters()
+		}
+	}
 }
 
 // Widen sets an auto buffer of items that hold slabs.
@@ -412,7 +432,7 @@ func (e *Edge[T]) Stats() Stats {
 	s := e.stats
 	s.Left += int64(e.count)
 	s.ItemTime, s.FullTime, s.Seen = e.depth.Items, e.depth.Full, e.depth.Seen
-	s.Buffer, s.Window, s.Queued, s.Slice = e.room(), e.window(), e.count, e.kp
+	s.Buffer, s.Window, s.Queued, s.Slice, s.Lacked = e.room(), e.window(), e.count, e.kp, e.lacked
 	return s
 }
 

@@ -72,7 +72,7 @@ type Put struct {
 // short must be able to hand them over.
 func (e *Edge[T]) far() int64 {
 	o := &e.order
-	o.far = max(o.far, o.next+int64(e.window()))
+	o.far = max(o.far, o.next+int64(e.reach()))
 	return o.far
 }
 

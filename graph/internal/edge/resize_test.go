@@ -110,7 +110,7 @@ func TestRoomThatGrowsLetsWaitingWorkersIn(t *testing.T) {
 		}{
 			"buffer":  {0, func(e *Edge[int]) { e.Deepen(64, 0) }},
 			"window":  {20, func(e *Edge[int]) { e.Deepen(0, 64) }},
-			"workers": {20, func(e *Edge[int]) { e.Crew(19) }},
+			"workers": {20, func(e *Edge[int]) { e.Crew(59) }},
 		} {
 			e := New(Config{Producers: 1, Consumers: 1, Ordered: true}, func(*Cell[int]) {})
 			done := false

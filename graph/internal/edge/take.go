@@ -72,6 +72,7 @@ func (e *Edge[T]) Take(t *Taker[T], clock *meter.Clock, k int, now int64) (s Sli
 			e.mu.Lock()
 			continue
 		} else {
+			e.lack()
 			e.takers.push(w)
 		}
 		var flag *atomic.Int32
