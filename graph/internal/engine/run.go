@@ -116,14 +116,15 @@ func (r *Run) Clear() {
 
 // End ends the run: items in flight are dropped and err, if not nil, is what Wait returns. Only the first call counts.
 func (r *Run) End(err error) {
-	if r.over.Swap(true) {
-		return
-	}
 	r.mu.Lock()
-	if err != nil {
+	first := !r.over.Swap(true) // with the error: whoever comes second finds it
+	if first && err != nil {
 		r.err = err
 	}
 	r.mu.Unlock()
+	if !first {
+		return
+	}
 	r.cancel(err)
 	r.call(&r.aborts, &r.ended)
 }
