@@ -38,8 +38,8 @@ func (p Profile) Computing() float64 {
 	return sum
 }
 
-// Limits are the rates that the stages with their workers, the cores, the disk and the byte budget allow, slowest first for equal ones
-// upstream first. It knows means only: neither jitter nor windows nor bursts ([Simulate] does).
+// Limits are the rates that the stages with their workers, the cores, the disk and the byte budget allow, slowest first,
+// for equal ones upstream first. It knows means only: neither jitter nor windows nor bursts ([Simulate] does).
 func (p Profile) Limits() []Limit {
 	var all []Limit
 	add := func(by string, rate float64) {

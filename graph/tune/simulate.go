@@ -39,10 +39,11 @@ const mostEvents = 200_000_000
 
 // Simulate runs a pipeline in virtual time: workers, queues, windows, order, groups and their slabs as the engine has
 // them, service times drawn from the recorded ones, the cores as a resource that the computing workers share evenly, and
-// the byte budget, by which items, of sizes drawn from the recorded ones, are let in at the sources. The same profile and seed give the
-// same outcome. Not simulated are what a shuffle holds back, slices of quick items, epoch edges in stages whose order is completion or behind a mix, an input of a mix that is gone through again, and that the first
-// items take longer. Cost is that of its events, one for each item of each stage: go test -v -run ALargeMachine
-// ./graph/tune prints how many it does a second.
+// the byte budget, by which items, of sizes drawn from the recorded ones, are let in at the sources. The same profile and
+// seed give the same outcome. Not simulated are what a shuffle holds back, slices of quick items, epoch edges in stages
+// whose order is completion or behind a mix, an input of a mix that is gone through again, and that the first items take
+// longer. Cost is that of its events, one for each item of each stage: go test -v -run ALargeMachine ./graph/tune prints
+// how many it does a second.
 func Simulate(p Profile, o Options) Outcome {
 	w := newWorld(p, o)
 	for _, st := range w.stations {
@@ -345,52 +346,6 @@ func (w *world) take(in *station) mark {
 	w.release(in)
 	w.feed(in)
 	return m
-}
-
-// assign gives the next input its row. It says whether a worker has something to do now.
-func (w *world) assign(st *station) bool {
-	in := st.ins[0]
-	if in.count == 0 {
-		if st.open > 0 && in.over() {
-			w.shut(st)
-		}
-		return false
-	}
-	epoch := in.ring[in.head].epoch
-	if st.open > 0 && st.openEpoch != epoch {
-		w.shut(st)
-		return true
-	}
-	if st.open == 0 {
-		if st.used == st.s.slabs() {
-			return false
-		}
-		st.used++
-		st.openOrd, st.openEpoch = st.taken, epoch
-		st.taken++
-		*st.part(st.openOrd) = part{mark: mark{epoch: epoch, slab: st.no + 1}, left: int32(st.s.Group)}
-	}
-	st.open++
-	ord := st.openOrd
-	if st.open == st.s.Group {
-		st.open = 0
-	}
-	m := w.take(in)
-	w.begin(st, ord, m)
-	return true
-}
-
-// shut ends a short group: no more rows will come to it.
-func (w *world) shut(st *station) {
-	p := st.part(st.openOrd)
-	p.left -= int32(st.s.Group - st.open)
-	st.open = 0
-	if p.left == 0 { // nobody else will hand it on
-		p.left = 1
-		st.free--
-		w.put(st, st.openOrd)
-		w.feed(st.next)
-	}
 }
 
 // arrived notes the sink's wait for an item.
