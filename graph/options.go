@@ -33,7 +33,8 @@ func Workers(n int) Option { return func(o *options) { o.workers = n; o.mark("wo
 // Buffer sets the capacity, in items, of the stage's output queue; 0 is auto.
 func Buffer(n int) Option { return func(o *options) { o.buffer = n; o.mark("buffer") } }
 
-// Window sets how far, in items, finished work may run ahead of the oldest unfinished one; 0 is auto.
+// Window sets how far, in items, finished work may run ahead of the oldest unfinished one; 0 is auto: one slice of each
+// worker until the stage behind has had to wait after it had something, four from then on.
 func Window(n int) Option { return func(o *options) { o.window = n; o.mark("window") } }
 
 // OrderBy is the order of a stage's output.

@@ -64,7 +64,8 @@ func (b *builder) offer(n *node, s Slabs) {
 }
 
 // Slab takes n bytes for a batch: from the supply that a stage below offers, else zeroed memory that belongs to the
-// garbage collector. Large slabs ask for huge pages. It is called while the pipeline runs, not in Open.
+// garbage collector. Slabs of 8 MiB and more ask for huge pages where those are had sooner than small ones. It is called
+// while the pipeline runs, not in Open.
 func (e *Env) Slab(n int) ([]byte, error) {
 	if e.supply != nil {
 		if s := e.supply(); s != nil {

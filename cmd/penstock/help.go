@@ -217,7 +217,8 @@ nothing behind it; penstock kinds lists the kinds.
   buffer     capacity of the output queue in items: 1 to %d, or auto;
              default auto
   window     how far finished items may run ahead of the oldest unfinished one:
-             1 to %d, or auto; default auto
+             1 to %d, or auto, which opens once the next
+             stage has had to wait; default auto
   order      of the output: input or completion; default input
   on_error   fail ends the run; skip leaves the item out, tells it and counts it;
              {skip: {max_count: N, max_rate: 0.01}} bounds that: one more than N,
