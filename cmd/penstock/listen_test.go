@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -174,8 +175,13 @@ func TestAnAddressWithoutAHostIsThisMachineAlone(t *testing.T) {
 
 func TestGoroutinesBearTheirStageAsALabel(t *testing.T) {
 	s := serve(t, spinning, "--set", "grind.workers=2")
-	_, text, _ := s.get("/debug/pprof/goroutine?debug=1")
-	for _, want := range []string{`"pipeline":"spinning"`, `"stage":"read"`, `"stage":"grind"`, `"worker":"1"`} {
+	wants := []string{`"pipeline":"spinning"`, `"stage":"read"`, `"stage":"grind"`, `"worker":"1"`}
+	var text string
+	assert.Eventually(t, func() bool { // some goroutines may not have begun when the first snapshot is there
+		_, text, _ = s.get("/debug/pprof/goroutine?debug=1")
+		return !slices.ContainsFunc(wants, func(want string) bool { return !strings.Contains(text, want) })
+	}, time.Minute, time.Millisecond)
+	for _, want := range wants {
 		assert.Contains(t, text, want)
 	}
 	_, text, _ = s.get("/debug/pprof/trace?seconds=0.2")
