@@ -132,7 +132,7 @@ func (w *body[A, B]) maps(in []edge.Cell[A], out *engine.Out[B]) (int, error) {
 
 // begin readies the calls for a slice.
 func (w *body[A, B]) begin(out *engine.Out[B]) {
-	if w.last != nil && w.last.slot != nil {
+	if w.last != nil && w.last.slot != nil && w.last.place == nil {
 		w.last.place = out.Place
 	}
 	if w.call.room == nil {

@@ -157,7 +157,8 @@ func (t *estimator) fill() {
 		if s.to == nil {
 			continue
 		}
-		s.full, s.now = s.crowd(4), s.crowd(4)
+		leeway := int64(edge.Leeway(max(1, s.x.Workers)))
+		s.full, s.now = s.crowd(leeway), s.crowd(leeway)
 		if !s.e.Lacked {
 			s.now = s.crowd(1)
 		}
@@ -194,7 +195,7 @@ func (s *station) crowd(slices int64) int64 {
 		buffer = max(buffer, 4*k)
 	}
 	if o.window == 0 {
-		window = min(max(window*slices/4, slices*k*workers), edge.MostKept(int(workers)))
+		window = min(max(window*slices/int64(edge.Leeway(int(workers))), slices*k*workers), edge.MostKept(int(workers)))
 	}
 	held := k
 	if !s.st.isGroup && len(s.from) > 0 {
@@ -242,7 +243,7 @@ func (s *station) hits() int64 {
 		buffer = 4 * k
 	}
 	if window == 0 {
-		window = min(4*k*int64(hands), edge.MostKept(hands))
+		window = min(int64(edge.Leeway(hands))*k*int64(hands), edge.MostKept(hands))
 	}
 	n := buffer + window
 	if p.epochs != Forever {

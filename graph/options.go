@@ -30,11 +30,13 @@ func (o *options) mark(key string) {
 // Workers sets the number of a stage's goroutines; 0 is auto.
 func Workers(n int) Option { return func(o *options) { o.workers = n; o.mark("workers") } }
 
-// Buffer sets the capacity, in items, of the stage's output queue; 0 is auto.
+// Buffer sets the capacity, in items, of the stage's output queue; 0 is auto: four of a worker's slices, at least two
+// items a worker up to 512.
 func Buffer(n int) Option { return func(o *options) { o.buffer = n; o.mark("buffer") } }
 
 // Window sets how far, in items, finished work may run ahead of the oldest unfinished one; 0 is auto: one slice of each
-// worker until the stage behind has had to wait after it had something, four from then on.
+// worker until the stage behind has had to wait after it had something, four from then on; of more than 512 workers
+// fewer, 2,048 in all, and at least one.
 func Window(n int) Option { return func(o *options) { o.window = n; o.mark("window") } }
 
 // OrderBy is the order of a stage's output.

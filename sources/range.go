@@ -47,4 +47,6 @@ func (r Range) Open(context.Context, *graph.Env) (graph.Reader[*item.Sample], er
 }
 
 // indexKey is the key of samples that have no name.
-func indexKey(i int64) string { return "#" + strconv.FormatInt(i, 10) }
+func indexKey(i int64) string {
+	return string(strconv.AppendInt(append(make([]byte, 0, 20), '#'), i, 10))
+}

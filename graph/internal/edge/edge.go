@@ -15,7 +15,7 @@ const (
 )
 
 // Config is how an edge is made. Buffer and Window are in items; 0 is auto: they then follow the length k of the
-// producers' slices, as 4k (at least two a worker) and 4k a worker.
+// producers' slices, as 4k (at least two a worker, up to crowd) and 4k a worker (fewer among many workers, see Leeway).
 type Config struct {
 	Buffer, Window       int
 	Producers, Consumers int

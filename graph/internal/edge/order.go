@@ -79,7 +79,7 @@ func (e *Edge[T]) far() int64 {
 // crowded says that enough parts are kept, where the window is auto: it is counted in items, but each part has memory of
 // its own, and parts may be of one item each.
 func (e *Edge[T]) crowded() bool {
-	n := max(minParts, 4*e.cfg.Producers)
+	n := mostParts(e.cfg.Producers)
 	if e.ahead > 0 {
 		n = max(n, e.ahead/e.kp)
 	}
@@ -87,7 +87,9 @@ func (e *Edge[T]) crowded() bool {
 }
 
 // MostKept is how many items of early parts are kept at most where the window is auto.
-func MostKept(producers int) int64 { return int64(max(minParts, 4*producers)) * meanPart }
+func MostKept(producers int) int64 { return int64(mostParts(producers)) * meanPart }
+
+func mostParts(producers int) int { return max(minParts, Leeway(producers)*producers) }
 
 // minParts is how many parts may be kept at least, meanPart how many items they may have on average.
 const (

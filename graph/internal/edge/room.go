@@ -8,14 +8,25 @@ func (e *Edge[T]) room() int {
 	if e.cfg.Slabs {
 		return max(2*e.cfg.Producers, e.wide, e.cfg.Least, e.deep)
 	}
-	return max(2*e.cfg.Producers, 4*e.kp, e.cfg.Least, e.deep)
+	return max(min(2*e.cfg.Producers, crowd), 4*e.kp, e.cfg.Least, e.deep)
 }
+
+// crowd is how much room is made for the sake of many workers alone, and farthest how far finished work runs ahead for
+// it, each in slices: a thousand workers that are quicker than what follows would fill both, with more than the
+// processor's caches hold (decision 30).
+const (
+	crowd    = 512
+	farthest = 2048
+)
+
+// Leeway is how many slices of each producer an auto window holds, once the consumer has had to wait.
+func Leeway(producers int) int { return min(4, max(1, farthest/producers)) }
 
 func (e *Edge[T]) window() int {
 	if e.cfg.Window > 0 {
 		return e.cfg.Window
 	}
-	return max(4*e.kp*e.cfg.Producers, e.ahead)
+	return max(Leeway(e.cfg.Producers)*e.kp*e.cfg.Producers, e.ahead)
 }
 
 // reach is the window that is used now: an auto window is one slice a producer until the consumer has had to wait after it

@@ -152,7 +152,7 @@ func (w *filler[A, B, M]) complete(o *slab[B, M]) {
 	p := &w.part
 	*p = edge.Part[B]{Lo: o.ordinal, N: 1, EpochLo: o.epochLo, Cells: p.Cells[:0]}
 	o.trail.Done = w.m.Last()
-	g.In.WithLock(func() { delete(g.g.active, o) })
+	g.In.WithLock(func() { delete(g.g.active, o.ordinal) })
 	good := int64(o.n) - o.nbad.Load()
 	switch {
 	case o.err != nil:
@@ -247,7 +247,7 @@ func (w *filler[A, B, M]) last() {
 	}
 	var broken []*slab[B, M] // the run was broken off in the middle of these
 	w.g.In.WithLock(func() { // the stage before may still be at work, and ask for places
-		for o := range w.g.g.active {
+		for _, o := range w.g.g.active {
 			broken = append(broken, o)
 		}
 	})

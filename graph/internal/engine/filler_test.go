@@ -16,7 +16,7 @@ func TestAGroupEndsWhilePlacesAreAskedFor(t *testing.T) {
 	const slabs = 64
 	in := edge.New[int](edge.Config{Producers: 2, Consumers: 1, Ordered: true}, func(*edge.Cell[int]) {})
 	g := &Group[int, int, int]{In: in, Size: 1, Slabs: slabs, Slab: func() (int, error) { return 0, nil }, clock: meter.StartClock(false)}
-	g.g.active = map[*slab[int, int]]struct{}{}
+	g.g.active = map[int64]*slab[int, int]{}
 	g.g.fitted = true
 	for i := range int64(slabs / 2) {
 		_, _, ok := g.Slot(0, 0, i)

@@ -70,7 +70,7 @@ type Group[A, B, M any] struct {
 func (g *Group[A, B, M]) Start(r *Run) {
 	g.clock, g.run = r.Clock, r
 	g.g.grants = make(map[int64]grant[B, M])
-	g.g.active = make(map[*slab[B, M]]struct{})
+	g.g.active = make(map[int64]*slab[B, M])
 	g.In.Group = g.assign
 	g.Out.Upstream(g.In.Cut)
 	r.OnEnd(g.In.Abort)

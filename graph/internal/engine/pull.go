@@ -124,7 +124,7 @@ func PullFrom[T any](e *edge.Edge[T], clock *meter.Clock) Pull[T] {
 func (g *Group[A, B, M]) Pull(r *Run, in Pull[A]) Pull[B] {
 	g.clock, g.run = r.Clock, r
 	g.g.grants = make(map[int64]grant[B, M])
-	g.g.active = make(map[*slab[B, M]]struct{})
+	g.g.active = make(map[int64]*slab[B, M])
 	w := &filler[A, B, M]{g: g, k: 1}
 	w.take.W = edge.NewWaiter()
 	var ahead []edge.Cell[A] // the next epoch's first item
@@ -135,7 +135,7 @@ func (g *Group[A, B, M]) Pull(r *Run, in Pull[A]) Pull[B] {
 		for i := range ahead {
 			lose(g.Meter, &ahead[i], g.Drop)
 		}
-		for o := range g.g.active {
+		for _, o := range g.g.active {
 			g.undo(o)
 		}
 	})

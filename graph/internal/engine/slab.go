@@ -21,7 +21,7 @@ type groups[B, M any] struct {
 	epoch    int32
 	epochLo  int64 // ordinal of the first output of the epoch
 	due      []*slab[B, M]
-	active   map[*slab[B, M]]struct{} // begun and not completed
+	active   map[int64]*slab[B, M] // begun and not completed, by ordinal
 	grants   map[int64]grant[B, M]
 	firstErr error
 	started  bool
@@ -80,6 +80,9 @@ func (g *Group[A, B, M]) make(o *slab[B, M], c *edge.Cell[A]) {
 	}
 }
 
+// spare says that a slab can be begun.
+func (g *Group[A, B, M]) spare() bool { return len(g.g.free) > 0 || g.g.made < g.Slabs+g.g.extra }
+
 // begin opens a slab for an epoch, or gives nil when there is none.
 func (g *Group[A, B, M]) begin(epoch int32) *slab[B, M] {
 	s := &g.g
@@ -130,7 +133,7 @@ func (g *Group[A, B, M]) begin(epoch int32) *slab[B, M] {
 		s.since = 0
 		g.waiting.Store(false)
 	}
-	s.active[o] = struct{}{}
+	s.active[o.ordinal] = o
 	s.opened++
 	s.number++
 	return o

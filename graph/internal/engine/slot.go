@@ -7,8 +7,8 @@ type span struct {
 }
 
 // Slot finds the place of an input before it arrives: that of the ordinal at the input of the stage before, which makes
-// one output of each input. It may open the next slab early. ok is false where the place is not known yet; the input
-// is then copied when it arrives.
+// one output of each input. It may open slabs early, as far as there are any. ok is false where the place is not known
+// yet; the input is then copied when it arrives.
 func (g *Group[A, B, M]) Slot(epoch int32, epochLo, ordinal int64) (v B, row int, ok bool) {
 	g.In.WithLock(func() {
 		s := &g.g
@@ -21,16 +21,10 @@ func (g *Group[A, B, M]) Slot(epoch int32, epochLo, ordinal int64) (v B, row int
 		}
 		n := ordinal - epochLo
 		at := base + n/int64(g.Size)
-		var o *slab[B, M]
-		switch {
-		case at == s.opened && (len(s.free) > 0 || s.made < g.Slabs+s.extra):
-			if o = g.begin(epoch); o != nil {
-				s.early = append(s.early, o)
-			}
-		case at < s.opened:
-			o = s.find(at)
+		for base <= s.opened && s.opened <= at && g.spare() && s.firstErr == nil {
+			s.early = append(s.early, g.begin(epoch))
 		}
-		if o != nil && o.made && s.firstErr == nil {
+		if o := s.active[at]; o != nil && o.made && s.firstErr == nil {
 			v, row, ok = o.v, int(n%int64(g.Size)), true
 		}
 	})
@@ -59,13 +53,4 @@ func (s *groups[B, M]) spanOf(epoch int32, lo, size int64) (int64, bool) {
 		s.spans = append(s.spans[:0], s.spans[32:]...)
 	}
 	return next.ordinal, true
-}
-
-func (s *groups[B, M]) find(ordinal int64) *slab[B, M] {
-	for o := range s.active {
-		if o.ordinal == ordinal {
-			return o
-		}
-	}
-	return nil
 }

@@ -40,7 +40,7 @@ func TestAnOutputThatCouldNotBeMadeHasNoPlaces(t *testing.T) {
 			return new(int), nil
 		},
 	}
-	g.g.active = map[*slab[*int, int]]struct{}{}
+	g.g.active = map[int64]*slab[*int, int]{}
 	g.g.fitted = true
 	v, _, ok := g.Slot(0, 0, 0)
 	require.True(t, ok)
@@ -49,4 +49,49 @@ func TestAnOutputThatCouldNotBeMadeHasNoPlaces(t *testing.T) {
 	require.False(t, ok)
 	g.In.WithLock(func() { g.begin(0) })
 	require.Equal(t, none, g.g.firstErr)
+}
+
+// Batches are opened in order, as far as there are slabs, and never those of an epoch whose predecessor is not all open.
+func TestWhoAsksFarAheadOpensAllBatchesUpToThere(t *testing.T) {
+	made := 0
+	g := &Group[int, *int, int]{
+		In:   edge.New[int](edge.Config{Producers: 1, Consumers: 1}, func(*edge.Cell[int]) {}),
+		Size: 4, Slabs: 4, clock: meter.StartClock(false),
+		Slab: func() (*int, error) { made++; n := made; return &n, nil },
+	}
+	g.g.active = map[int64]*slab[*int, int]{}
+	g.g.fitted = true
+	v, row, ok := g.Slot(0, 0, 9) // of 10 inputs in an epoch, in the third of its outputs
+	require.True(t, ok)
+	require.Equal(t, 3, *v)
+	require.Equal(t, 1, row)
+	require.Len(t, g.g.early, 3)
+	v, row, ok = g.Slot(0, 0, 2)
+	require.True(t, ok)
+	require.Equal(t, 1, *v)
+	require.Equal(t, 2, row)
+	_, _, ok = g.Slot(1, 10, 19)
+	require.False(t, ok, "there is one slab left, and it is the third output of the epoch")
+	v, row, ok = g.Slot(1, 10, 13)
+	require.True(t, ok)
+	require.Equal(t, 4, *v)
+	require.Equal(t, 3, row)
+	for i, o := range g.g.early {
+		require.Equal(t, int64(i), o.ordinal)
+	}
+}
+
+func TestAnEpochsOutputsAreNotOpenedBeforeAllOfTheOneBefore(t *testing.T) {
+	g := &Group[int, *int, int]{
+		In:   edge.New[int](edge.Config{Producers: 1, Consumers: 1}, func(*edge.Cell[int]) {}),
+		Size: 4, Slabs: 8, clock: meter.StartClock(false),
+		Slab: func() (*int, error) { return new(int), nil },
+	}
+	g.g.active = map[int64]*slab[*int, int]{}
+	g.g.fitted = true
+	_, _, ok := g.Slot(0, 0, 0)
+	require.True(t, ok)
+	_, _, ok = g.Slot(1, 10, 10)
+	require.False(t, ok, "two outputs of the epoch before are not open yet")
+	require.Len(t, g.g.early, 1)
 }
