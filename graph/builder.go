@@ -155,6 +155,7 @@ func (b *builder) env(n *node, workers int) *Env {
 		reserve:  b.run.bytes.reserve,
 		start:    func(f func()) { b.eng.Work(s.m, f) },
 		supply:   func() Slabs { return s.supply },
+		slabs:    &b.run.slabs,
 		below:    n.below(),
 		served:   func(d time.Duration) { s.m.Service.Add(int64(d), 1) },
 		launched: func(took, late time.Duration) { b.run.launches.add(took, late) },

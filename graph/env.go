@@ -3,6 +3,7 @@ package graph
 import (
 	"time"
 
+	"github.com/penstock-go/penstock/graph/internal/pool"
 	"github.com/penstock-go/penstock/graph/item"
 )
 
@@ -23,6 +24,7 @@ type Env struct {
 	start    func(func())
 	warn     func(string)
 	supply   func() Slabs
+	slabs    *pool.Slabs
 	below    []any
 	served   func(time.Duration)
 	launched func(took, late time.Duration)

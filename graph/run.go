@@ -13,6 +13,7 @@ import (
 	"github.com/penstock-go/penstock/graph/internal/engine"
 	"github.com/penstock-go/penstock/graph/internal/host"
 	"github.com/penstock-go/penstock/graph/internal/meter"
+	"github.com/penstock-go/penstock/graph/internal/pool"
 	"github.com/penstock-go/penstock/graph/item"
 )
 
@@ -26,6 +27,7 @@ type Run struct {
 	blamer   *meter.Blamer
 	bytes    *byteBook
 	memory   item.Memory
+	slabs    pool.Slabs
 	keeps    []func(int)
 	sources  []sourceRun
 	rows     int64 // items of its only source that a delivery takes; 0: it has several; -1: a delivery is made of any number

@@ -64,8 +64,8 @@ func (b *builder) offer(n *node, s Slabs) {
 }
 
 // Slab takes n bytes for a batch: from the supply that a stage below offers, else zeroed memory that belongs to the
-// garbage collector. Slabs of 8 MiB and more ask for huge pages where those are had sooner than small ones. It is called
-// while the pipeline runs, not in Open.
+// garbage collector. Slabs of 8 MiB and more are given huge pages, by a goroutine of the run, as long as those are had
+// sooner than small ones. It is called while the pipeline runs, not in Open.
 func (e *Env) Slab(n int) ([]byte, error) {
 	if e.supply != nil {
 		if s := e.supply(); s != nil {
@@ -75,7 +75,19 @@ func (e *Env) Slab(n int) ([]byte, error) {
 	if pool.HugeOff(n) {
 		e.Degraded("no huge pages (/sys/kernel/mm/transparent_hugepage/enabled is never): the first use of each batch's memory takes up to 14 microseconds for each 4 KiB")
 	}
-	return pool.Slab(n), nil
+	slabs := e.slabs
+	if slabs == nil { // outside of a run
+		slabs = new(pool.Slabs)
+	}
+	b, ahead := slabs.Take(n)
+	switch {
+	case ahead == nil:
+	case e.start == nil || e.Sync:
+		ahead()
+	default:
+		e.start(ahead)
+	}
+	return b, nil
 }
 
 // Below lists the declarations of the stages below this one, the next first.

@@ -51,6 +51,8 @@ type Edge[T any] struct {
 	err     error
 	cut     func()
 	severed bool // Cut was called
+	prompt  bool // see Prompt
+	woke    bool // since the last put, and prompt is set
 	order   order[T]
 
 	takers  list
@@ -91,18 +93,6 @@ type given[T any] struct {
 	cells       []Cell[T]
 }
 
-// Stats are an edge's numbers; times are in nanoseconds.
-type Stats struct {
-	In, Out, Marks, Left int64 // Left: items still inside when the edge was dropped
-	ItemTime             int64 // items in the ring times the time they were there
-	FullTime             int64 // time in which it held something
-	Seen                 int64 // until when the two above are counted
-	Buffer, Window       int
-	Queued               int  // items in the ring now
-	Slice                int  // length of the last producer's slices
-	Lacked               bool // the consumer has waited after it had something
-}
-
 // New makes an edge. drop gives up items that nobody will take.
 func New[T any](cfg Config, drop func(*Cell[T])) *Edge[T] {
 	e := &Edge[T]{cfg: cfg, drop: drop, mu: makeLock(), kp: 1, kc: 1, hands: everyone}
@@ -132,9 +122,6 @@ func pow2(n int) int {
 
 // Starving says that everyone downstream has been idle for long: hand over what is done.
 func (e *Edge[T]) Starving() bool { return e.starving.Load() != 0 }
-
-// account adds the time since the last change to the sums.
-func (e *Edge[T]) account(now int64) { e.depth.Account(now, e.count) }
 
 // grow makes the ring hold at least n items.
 func (e *Edge[T]) grow(n int) {
@@ -183,7 +170,9 @@ func (e *Edge[T]) push(cells []Cell[T], now int64) int {
 	}
 	e.stats.In += int64(n)
 	if e.count >= e.kc || len(e.takers)+len(e.slabs) >= e.cfg.Consumers {
-		e.takers.wakeOne()
+		if e.takers.wakeOne() && e.prompt {
+			e.woke = true
+		}
 	}
 	return n
 }
@@ -365,20 +354,6 @@ func (e *Edge[T]) Err() error {
 	return e.err
 }
 
-// Stats reads the numbers.
-func (e *Edge[T]) Stats() Stats {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s := e.stats
-	s.Left += int64(e.count)
-	s.ItemTime, s.FullTime, s.Seen = e.depth.Items, e.depth.Full, e.depth.Seen
-	s.Buffer, s.Window, s.Queued, s.Slice, s.Lacked = e.room(), e.window(), e.count, e.kp, e.lacked
-	return s
-}
-
-// Depth is that of the ring over time. It is guarded by the edge's lock.
-func (e *Edge[T]) Depth() *meter.Depth { return &e.depth }
-
 // WithLock runs f under the edge's lock, for state that belongs to the consuming stage.
 func (e *Edge[T]) WithLock(f func()) {
 	e.mu.Lock()
@@ -396,16 +371,5 @@ func (e *Edge[T]) Drop(c *Cell[T]) {
 func (e *Edge[T]) WakeSlab() {
 	e.mu.Lock()
 	e.slabs.wakeOne()
-	e.mu.Unlock()
-}
-
-// Note counts an item that went by without the ring, in a run without goroutines.
-func (e *Edge[T]) Note(c *Cell[T]) {
-	e.mu.Lock()
-	e.stats.In++
-	e.stats.Out++
-	if c.Skipped() {
-		e.stats.Marks++
-	}
 	e.mu.Unlock()
 }

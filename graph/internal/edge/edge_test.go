@@ -227,3 +227,28 @@ func TestDepthIsWeightedByTime(t *testing.T) {
 		require.Equal(t, int64(5*time.Second), s.Seen)
 	})
 }
+
+// A put tells of a consumer that it woke, if that one is to run first, and only once.
+func TestAPutTellsWhetherItWokeAPromptConsumer(t *testing.T) {
+	for _, prompt := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			e := New(Config{Producers: 1, Consumers: 1, Ordered: true}, func(*Cell[int]) {})
+			if prompt {
+				e.Prompt()
+			}
+			clock := meter.StartClock(false)
+			put := func(lo int64) Put {
+				return e.Put(NewWaiter(), clock, &Part[int]{Lo: lo, N: 1, Cells: make([]Cell[int], 1)}, 1, 0)
+			}
+			require.False(t, put(0).Woke, "nobody waits")
+			taker := Taker[int]{W: NewWaiter()}
+			require.Len(t, e.Take(&taker, clock, 1, 0).Cells, 1)
+			got := make(chan int)
+			go func() { got <- len(e.Take(&taker, clock, 1, 0).Cells) }()
+			synctest.Wait()
+			require.Equal(t, prompt, put(1).Woke)
+			require.Equal(t, 1, <-got)
+			require.False(t, put(2).Woke, "it is awake")
+		})
+	}
+}

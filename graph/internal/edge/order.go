@@ -65,6 +65,7 @@ type Put struct {
 	Waited bool
 	Window bool // it waited for an older item, not for room
 	OK     bool // false: the edge has ended, the items were given up
+	Woke   bool // a consumer that is to run first, see [Edge.Prompt]
 	In     int  // how many entered, if it is not OK
 }
 
@@ -167,6 +168,7 @@ func (e *Edge[T]) Put(w *Waiter, clock *meter.Clock, p *Part[T], k int, now int6
 		now = clock.Now()
 		e.mu.Lock()
 	}
+	r.Woke, e.woke = e.woke, false
 	e.mu.Unlock()
 	clear(p.Cells)
 	p.Cells = p.Cells[:0]

@@ -90,6 +90,15 @@ func (e *Edge[T]) Take(t *Taker[T], clock *meter.Clock, k int, now int64) (s Sli
 	return s
 }
 
+// Prompt says that the consumer is to run as soon as it has something: a put says whether it woke it, and whoever put lets it
+// run then. Else it would wait for a processor until one of the producers parks, or for the 10 ms after which the
+// scheduler takes one away.
+func (e *Edge[T]) Prompt() {
+	e.mu.Lock()
+	e.prompt = true
+	e.mu.Unlock()
+}
+
 // Nudge wakes all who wait for input: a Source that had nothing to give may have something now.
 func (e *Edge[T]) Nudge() {
 	e.mu.Lock()

@@ -13,12 +13,18 @@ type filler[A, B, M any] struct {
 	take edge.Taker[A]
 	part edge.Part[B]
 	k    int
+
+	yields bool // lets the consumer of the output run before it goes on
 }
 
 // slice takes a slice of rows and fills them. It says whether there may be more.
 func (w *filler[A, B, M]) slice() bool {
 	g := w.g
 	w.m.Doing(meter.WaitIn)
+	if w.yields {
+		w.yields = false
+		yield(w.m, g.clock)
+	}
 	sl := g.In.Take(&w.take, g.clock, w.k, w.m.Last())
 	if sl.Waited {
 		st := meter.WaitIn
@@ -140,6 +146,7 @@ func (w *filler[A, B, M]) end(o *slab[B, M]) bool {
 	w.complete(o)
 	err := p.Err
 	res := w.g.Out.Put(w.take.W, w.g.clock, p, 1, w.m.Last())
+	w.yields = res.Woke
 	if res.Waited {
 		w.m.Spent(meter.WaitOut, w.g.clock.Now())
 	}

@@ -72,6 +72,7 @@ func (g *Group[A, B, M]) Start(r *Run) {
 	g.g.grants = make(map[int64]grant[B, M])
 	g.g.active = make(map[int64]*slab[B, M])
 	g.In.Group = g.assign
+	g.In.Prompt()
 	g.Out.Upstream(g.In.Cut)
 	r.OnEnd(g.In.Abort)
 	r.OnEnd(g.Out.Abort)

@@ -50,6 +50,7 @@ type PhaseTimes struct{ Wait, Busy, Items int64 }
 func (s *Sink[T]) Start(r *Run) {
 	s.run, s.m, s.k = r, s.Meter.NewWorker(r.Clock.Now()), 1
 	s.take.W = edge.NewWaiter()
+	s.In.Prompt()
 	s.bound = MaxSlice
 	s.epoch = -1
 	r.OnEnd(s.In.Abort)

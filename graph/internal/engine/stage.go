@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"runtime"
+
 	"github.com/penstock-go/penstock/graph/internal/edge"
 	"github.com/penstock-go/penstock/graph/internal/meter"
 )
@@ -90,6 +92,7 @@ type worker[A, B any] struct {
 	first    edge.Tag // the place of the slice's first input
 	k, bound int
 	resized  int32 // as of bound
+	yields   bool  // lets the consumer of its output run before it goes on
 	usual    int64 // service of an item, as the last slice had it
 	singles  int64 // so many slices are of one item, to find out which one is slow
 }
@@ -145,6 +148,10 @@ func (w *worker[A, B]) slice() bool {
 		w.rebound()
 	}
 	w.m.Doing(meter.WaitIn)
+	if w.yields {
+		w.yields = false
+		yield(w.m, w.r.Clock)
+	}
 	k := w.k
 	if w.hits != nil {
 		k = s.Cached.Slice(k)
@@ -182,6 +189,12 @@ func (w *worker[A, B]) slice() bool {
 		}
 	}
 	return true
+}
+
+// yield lets others run. It counts as waiting for input.
+func yield(m *meter.Worker, clock *meter.Clock) {
+	runtime.Gosched()
+	m.Spent(meter.WaitIn, clock.Now())
 }
 
 // lose drops inputs that were taken and will not be worked on.
@@ -328,6 +341,7 @@ func (w *worker[A, B]) hand(n int, err error, now int64) bool {
 	w.asMisses(p)
 	res := w.s.Out.Put(w.wait, w.r.Clock, p, w.k, now)
 	o.cells = p.Cells
+	w.yields = res.Woke
 	if res.Waited {
 		w.m.Spent(meter.WaitOut, w.r.Clock.Now())
 	}
@@ -365,6 +379,7 @@ func (w *worker[A, B]) through(lo int64, n int, err error, now int64) bool {
 		lo += p.N
 		w.asMisses(p)
 		res := w.s.Out.Put(w.wait, w.r.Clock, p, w.k, now)
+		w.yields = res.Woke
 		if res.Waited {
 			now = w.r.Clock.Now()
 			w.m.Spent(meter.WaitOut, now)

@@ -2,7 +2,9 @@ package pool
 
 import (
 	"bytes"
+	"math"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -16,24 +18,43 @@ func HugeOff(n int) bool {
 	return err == nil && bytes.Contains(text, []byte("[never]"))
 }
 
-// askHuge has the system give huge pages for b, which begins with one, if they are had sooner than small ones. It may be
-// refused: then pages are small and nothing else changes.
-func askHuge(b []byte) {
+// settle has the system give huge pages for b, which begins with one, ahead of their first use, as long as each is had
+// sooner than as much memory in small pages. It may be refused: then pages are small and nothing else changes.
+func (s *Slabs) settle(b []byte) {
+	if time.Since(time.Unix(0, s.cold.Load())) < time.Second {
+		return
+	}
 	whole := b[:len(b)&^(hugePage-1)]
-	one, as, rest := whole[:hugePage], whole[hugePage:2*hugePage], whole[2*hugePage:]
-	_ = syscall.Madvise(one, syscall.MADV_HUGEPAGE)
-	began := time.Now()
-	touch(one)
-	huge := time.Since(began)
-	touch(as)
-	if huge <= time.Since(began)-huge {
-		_ = syscall.Madvise(rest, syscall.MADV_HUGEPAGE)
+	last := len(whole) - hugePage
+	small := inSmall(whole[last:])
+	for huge := range slices.Chunk(whole[:last], hugePage) {
+		_ = syscall.Madvise(huge, syscall.MADV_HUGEPAGE)
+		if populate(huge) > small {
+			s.cold.Store(time.Now().UnixNano())
+			return
+		}
 	}
 }
 
-// touch has the system give the pages of b, which is all zeros.
-func touch(b []byte) {
-	for i := 0; i < len(b); i += os.Getpagesize() {
-		b[i] = 0
+// inSmall is how long a huge page of memory takes in small pages. Half of it is tried in pieces, and the quickest one
+// counts: another program may have had the processor meanwhile.
+func inSmall(b []byte) time.Duration {
+	const pieces = 16
+	least := time.Duration(math.MaxInt64 / pieces)
+	for piece := range slices.Chunk(b[:len(b)/2], len(b)/pieces) {
+		least = min(least, populate(piece))
 	}
+	return pieces * least
+}
+
+// madvPopulateWrite is MADV_POPULATE_WRITE, of Linux 5.14: pages are there as if they had been written to, with what they
+// hold. Before that it is refused, takes no time, and all of a slab asks for huge pages.
+const madvPopulateWrite = 23
+
+func populate(b []byte) time.Duration {
+	began := time.Now()
+	if syscall.Madvise(b, madvPopulateWrite) != nil {
+		return 0
+	}
+	return time.Since(began)
 }

@@ -57,14 +57,28 @@ func TestIdleMemoryStaysWithinTheLimit(t *testing.T) {
 
 func TestSlabsBeginWithAHugePage(t *testing.T) {
 	for _, n := range []int{0, 1, 100, hugePage, 4*hugePage - 1, 4 * hugePage, 7*hugePage + 12_345} {
-		b := Slab(n)
+		var s Slabs
+		b, ahead := s.Take(n)
 		require.Len(t, b, n)
 		if n >= 4*hugePage {
 			require.Zero(t, uintptr(unsafe.Pointer(unsafe.SliceData(b)))%hugePage)
 			require.Equal(t, n, cap(b))
 		}
+		require.Equal(t, n >= 4*hugePage, ahead != nil)
 		for i := 0; i < n; i += 4096 {
 			b[i] = 1
+		}
+		if ahead != nil { // what is written before stays, and nothing else changes
+			ahead()
+			for i, x := range b {
+				want := byte(0)
+				if i%4096 == 0 {
+					want = 1
+				}
+				if x != want {
+					t.Fatalf("byte %d is %d", i, x)
+				}
+			}
 		}
 	}
 }

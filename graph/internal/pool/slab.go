@@ -1,20 +1,27 @@
 package pool
 
-import "unsafe"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 const hugePage = 2 << 20
 
-// Slab takes memory for one batch, to be used again and again. Where it covers several huge pages it begins with one, and
-// asks for more of them if the first was had sooner than as much memory in small pages, which costs some milliseconds to
-// find out: on one virtual machine huge pages took a fifth of the time at one moment, and four times as long at another
-// (decision 29).
-func Slab(n int) []byte {
+// Slabs are a run's. The zero value is ready.
+type Slabs struct {
+	cold atomic.Int64 // when a huge page was last found to take long, as UnixNano: for a second nobody tries again
+}
+
+// Take takes memory for one batch, to be used again and again. Where it covers several huge pages it begins with one, and
+// ahead, if it is not nil, asks for them, beside the first use or before it: one by one, as long as each is had sooner than
+// as much memory in small pages. On one virtual machine a huge page took a fifth of that time where it had been in use a
+// moment ago, and five times as long where the host had taken it back meanwhile (decision 29).
+func (s *Slabs) Take(n int) (b []byte, ahead func()) {
 	if n < 4*hugePage {
-		return make([]byte, max(n, 8))[:n] // at least 8, so that every view is aligned
+		return make([]byte, max(n, 8))[:n], nil // at least 8, so that every view is aligned
 	}
-	b := make([]byte, n+hugePage)
+	b = make([]byte, n+hugePage)
 	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (hugePage - 1)) // never touched, so it takes no memory
 	b = b[skip : skip+n : skip+n]
-	askHuge(b)
-	return b
+	return b, func() { s.settle(b) }
 }
