@@ -163,7 +163,8 @@ func (e *Edge[T]) push(cells []Cell[T], now int64) int {
 			if last = t; t.Released == 0 {
 				t.Released = max(now, 1) // only once: others read it from now on, also where the clock stands at 0
 				if len(e.order.holes) > 0 {
-					t.Holes, e.order.holes = e.order.holes, nil
+					t.After(e.order.holes)
+					e.order.holes = nil
 				}
 			}
 		}

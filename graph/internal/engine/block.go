@@ -99,13 +99,9 @@ func (s *Block[T]) gather(c edge.Cell[T], hand func() bool) (bool, error) {
 		}
 	}
 	if s.trail == nil {
-		s.trail = &meter.Trail{Stage: s.Meter}
+		s.trail = meter.Gather(s.Meter, 0)
 	}
-	if t := c.Trail; t != nil {
-		if l := len(s.trail.Rows); l == 0 || s.trail.Rows[l-1].Trail != t {
-			s.trail.Rows = append(s.trail.Rows, meter.Arrival{At: t.Released, Trail: t})
-		}
-	}
+	s.trail.More.Arrived(c.Trail)
 	if !c.Skipped() {
 		s.Meter.In.Add(1)
 		s.Meter.Done.Add(1)

@@ -124,18 +124,14 @@ func (g *Group[A, B, M]) assign(first []edge.Cell[A], lo int64) int {
 		if g.Gone != nil {
 			o.of = c.Places(o.of)
 		}
-		if t := c.Trail; t != nil {
-			if l := len(o.trail.Rows); l == 0 || o.trail.Rows[l-1].Trail != t {
-				o.trail.Rows = append(o.trail.Rows, meter.Arrival{At: t.Released, Trail: t})
-			}
-		}
+		o.trail.More.Arrived(c.Trail)
 	}
 	o.n += n
 	if o.last, o.child = first[n-1].Tag, ""; o.last.Ext != nil {
 		o.child = o.last.Ext.Child
 	}
 	if o.n == g.Size {
-		s.open = nil
+		s.open, s.arrivals = nil, len(o.trail.More.Rows)
 		if g.Full != nil {
 			g.Full(o.epoch, o.number)
 		}

@@ -28,6 +28,7 @@ type groups[B, M any] struct {
 	fitted   bool
 	since    int64 // since when a slab is wanted
 	holder   *meter.Stage
+	arrivals int // of the output filled last
 }
 
 type grant[B, M any] struct {
@@ -121,14 +122,15 @@ func (g *Group[A, B, M]) begin(epoch int32) *slab[B, M] {
 	o.nbad.Store(0)
 	o.padded.Store(0)
 	o.left.Store(int64(g.Size))
-	o.trail = &meter.Trail{Stage: g.Meter, Rows: make([]meter.Arrival, 0, 8)}
+	o.trail = meter.Gather(g.Meter, s.arrivals)
 	if s.since > 0 {
-		o.trail.SlabFrom, o.trail.SlabTo, o.trail.Holder = s.since, g.clock.Now(), s.holder
+		m := o.trail.More
+		m.SlabFrom, m.SlabTo, m.Holder = s.since, g.clock.Now(), s.holder
 		if s.holder == nil {
-			o.trail.Holder = g.Meter
+			m.Holder = g.Meter
 		}
 		if g.Stalled != nil {
-			g.Stalled(o.trail.SlabTo - o.trail.SlabFrom)
+			g.Stalled(m.SlabTo - m.SlabFrom)
 		}
 		s.since = 0
 		g.waiting.Store(false)

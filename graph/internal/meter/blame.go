@@ -168,18 +168,22 @@ func (w *walk) lineage(t *Trail, next int, prompt bool) {
 			w.stepOver(t)
 		}
 		w.own(t)
-		if t.SlabTo > 0 {
-			w.segment(t.SlabTo, Queue, st)
-			w.segment(t.SlabFrom, Slabs, t.Holder.No)
+		next = st
+		m := t.More
+		if m == nil {
+			continue
 		}
-		if len(t.Rows) > 0 {
-			w.rows(t, st, prompt)
+		if m.SlabTo > 0 {
+			w.segment(m.SlabTo, Queue, st)
+			w.segment(m.SlabFrom, Slabs, m.Holder.No)
 		}
-		if len(t.Holes) > 0 {
+		if len(m.Rows) > 0 {
+			w.rows(m.Rows, st, prompt)
+		}
+		if len(m.Holes) > 0 {
 			w.holes(t, st, entry, prompt)
 			return
 		}
-		next = st
 	}
 }
 
@@ -193,8 +197,8 @@ func (b *Blamer) least(t *Trail) {
 				b.lat[st] = own
 			}
 		}
-		for i := range t.Rows {
-			b.least(t.Rows[i].Trail)
+		for _, r := range t.rows() {
+			b.least(r.Trail)
 		}
 	}
 }
@@ -231,23 +235,23 @@ func (w *walk) until(floor, entry int64, f func()) {
 }
 
 // rows walks a batch's rows, last first. Between two arrivals the batch was waiting for the later one.
-func (w *walk) rows(t *Trail, st int, prompt bool) {
-	for i := len(t.Rows) - 1; i > 0 && w.to > w.from; i-- {
-		r := t.Rows[i]
-		w.until(t.Rows[i-1].At, w.shift, func() {
+func (w *walk) rows(rows []Arrival, st int, prompt bool) {
+	for i := len(rows) - 1; i > 0 && w.to > w.from; i-- {
+		r := rows[i]
+		w.until(rows[i-1].At, w.shift, func() {
 			w.segment(r.At, Queue, st)
 			w.lineage(r.Trail, st, prompt)
 		})
 		prompt = true
 	}
-	w.segment(t.Rows[0].At, Queue, st)
-	w.lineage(t.Rows[0].Trail, st, prompt)
+	w.segment(rows[0].At, Queue, st)
+	w.lineage(rows[0].Trail, st, prompt)
 }
 
 // holes walks the slices without output that stood before t, last first. Between the ends of two the stage was working
 // on the later one, or waiting for it.
 func (w *walk) holes(t *Trail, st int, entry int64, prompt bool) {
-	holes := t.Holes
+	holes := t.More.Holes
 	for i := len(holes) - 1; i >= 0 && w.to > w.from; i-- {
 		w.until(holes[i].Done, entry, func() { w.lineage(t.Prev, st, prompt) })
 		t, entry = holes[i], w.shift

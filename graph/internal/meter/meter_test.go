@@ -156,7 +156,7 @@ func TestLatencyThatAllShareIsSteppedOver(t *testing.T) {
 func TestWindowAndSlabsAreCauses(t *testing.T) {
 	b, stages, trail := line(false, [3]int64{100, 200, 200})
 	trail.Stuck = 140
-	trail.SlabFrom, trail.SlabTo, trail.Holder = 70, 90, stages[1]
+	trail.More = &More{SlabFrom: 70, SlabTo: 90, Holder: stages[1]}
 	b.Waited(trail, 70, 200, InSteady)
 	require.Equal(t, map[string]int64{"0/2/1": 60, "0/0/1": 40, "0/1/1": 10, "sink/3/1": 20}, shares(b))
 }
