@@ -3,6 +3,8 @@ package graph
 import (
 	"time"
 
+	"github.com/penstock-go/penstock/graph/internal/engine"
+	"github.com/penstock-go/penstock/graph/internal/meter"
 	"github.com/penstock-go/penstock/graph/internal/pool"
 	"github.com/penstock-go/penstock/graph/item"
 )
@@ -21,19 +23,19 @@ type Env struct {
 	degraded func(string)
 	within   string
 	reserve  func(int64) bool
-	start    func(func())
+	eng      *engine.Run // nil outside of a run, and so is meter
+	meter    *meter.Stage
 	warn     func(string)
 	supply   func() Slabs
 	slabs    *pool.Slabs
 	below    []any
-	served   func(time.Duration)
 	launched func(took, late time.Duration)
 	fail     func(error)
 	shared   func(string, func() (any, func() error, error)) (any, error)
 }
 
 // Go starts a goroutine that the run waits for. f must end when the context given to Open ends.
-func (e *Env) Go(f func()) { e.start(f) }
+func (e *Env) Go(f func()) { e.eng.Work(e.meter, f) }
 
 // Reserve takes bytes off the memory budget for as long as the run lasts, for what a stage keeps. It refuses where all
 // that is kept would leave less than half of the budget to samples.

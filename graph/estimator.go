@@ -157,11 +157,7 @@ func (t *estimator) fill() {
 		if s.to == nil {
 			continue
 		}
-		leeway := int64(edge.Leeway(max(1, s.x.Workers)))
-		s.full, s.now = s.crowd(leeway), s.crowd(leeway)
-		if !s.e.Lacked {
-			s.now = s.crowd(1)
-		}
+		s.full, s.now = s.crowd(true), s.crowd(s.e.Lacked)
 		if s.to.to == nil || s.to == t.slow {
 			s.full, s.now = s.full+s.to.hands(), s.now+s.to.hands()
 		}
@@ -183,8 +179,9 @@ func (t *estimator) fill() {
 }
 
 // crowd is how many outputs a stage has finished, or holds because there is no room for them, when the next one takes
-// none: then each worker stands with the outputs of its last inputs. An auto window holds so many slices of each worker.
-func (s *station) crowd(slices int64) int64 {
+// none: then each worker stands with the outputs of its last inputs. An auto window holds one slice of each worker until
+// the next stage has lacked something.
+func (s *station) crowd(lacked bool) int64 {
 	if s.st.cache && s.st.run.p.epochs != 1 {
 		return s.hits()
 	}
@@ -195,7 +192,11 @@ func (s *station) crowd(slices int64) int64 {
 		buffer = max(buffer, 4*k)
 	}
 	if o.window == 0 {
-		window = min(max(window*slices/int64(edge.Leeway(int(workers))), slices*k*workers), edge.MostKept(int(workers)))
+		slices := int64(max(1, s.e.Leeway))
+		if !lacked {
+			window, slices = window/slices, 1
+		}
+		window = min(max(window, slices*k*workers), edge.MostKept(int(workers)))
 	}
 	held := k
 	if !s.st.isGroup && len(s.from) > 0 {

@@ -75,17 +75,13 @@ func (e *Env) Slab(n int) ([]byte, error) {
 	if pool.HugeOff(n) {
 		e.Degraded("no huge pages (/sys/kernel/mm/transparent_hugepage/enabled is never): the first use of each batch's memory takes up to 14 microseconds for each 4 KiB")
 	}
-	slabs := e.slabs
-	if slabs == nil { // outside of a run
-		slabs = new(pool.Slabs)
+	if e.eng == nil { // outside of a run
+		b, _ := new(pool.Slabs).Take(n)
+		return b, nil
 	}
-	b, ahead := slabs.Take(n)
-	switch {
-	case ahead == nil:
-	case e.start == nil || e.Sync:
-		ahead()
-	default:
-		e.start(ahead)
+	b, ahead := e.slabs.Take(n)
+	if ahead != nil && !e.Sync {
+		e.eng.Go(func() { ahead(e.eng.Over) })
 	}
 	return b, nil
 }
@@ -95,8 +91,8 @@ func (e *Env) Below() []any { return e.below }
 
 // Served counts the service time of one item, for a stage with [Traits.Reports].
 func (e *Env) Served(d time.Duration) {
-	if e.served != nil {
-		e.served(d)
+	if e.meter != nil {
+		e.meter.Service.Add(int64(d), 1)
 	}
 }
 

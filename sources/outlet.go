@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strconv"
 
 	"github.com/penstock-go/penstock/graph"
 )
@@ -22,7 +21,7 @@ func (c Carried) Key() string {
 	if k, ok := c.Value.(graph.Keyer); ok {
 		return k.Key()
 	}
-	return "#" + strconv.FormatInt(c.number, 10)
+	return indexKey(c.number)
 }
 
 // Release releases the value if it can be.

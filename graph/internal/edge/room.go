@@ -11,9 +11,9 @@ func (e *Edge[T]) room() int {
 	return max(min(2*e.cfg.Producers, crowd), 4*e.kp, e.cfg.Least, e.deep)
 }
 
-// crowd is how much room is made for the sake of many workers alone, and farthest how far finished work runs ahead for
-// it, each in slices: a thousand workers that are quicker than what follows would fill both, with more than the
-// processor's caches hold (decision 30).
+// crowd is how many items a buffer has room for, for the sake of many workers alone, and farthest how many of their slices may
+// be finished ahead, unless one of each is more: a thousand workers that are quicker than what follows would fill both, with
+// more than the processor's caches hold (decision 30).
 const (
 	crowd    = 512
 	farthest = 2048

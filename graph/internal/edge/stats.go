@@ -12,6 +12,7 @@ type Stats struct {
 	Queued               int  // items in the ring now
 	Slice                int  // length of the last producer's slices
 	Lacked               bool // the consumer has waited after it had something
+	Leeway               int  // slices of each producer that an auto window holds
 }
 
 // Stats reads the numbers.
@@ -22,6 +23,7 @@ func (e *Edge[T]) Stats() Stats {
 	s.Left += int64(e.count)
 	s.ItemTime, s.FullTime, s.Seen = e.depth.Items, e.depth.Full, e.depth.Seen
 	s.Buffer, s.Window, s.Queued, s.Slice, s.Lacked = e.room(), e.window(), e.count, e.kp, e.lacked
+	s.Leeway = Leeway(e.cfg.Producers)
 	return s
 }
 

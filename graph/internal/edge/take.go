@@ -90,8 +90,8 @@ func (e *Edge[T]) Take(t *Taker[T], clock *meter.Clock, k int, now int64) (s Sli
 	return s
 }
 
-// Prompt says that the consumer is to run as soon as it has something: a put says whether it woke it, and whoever put lets it
-// run then. Else it would wait for a processor until one of the producers parks, or for the 10 ms after which the
+// Prompt says that the consumer is to run as soon as it has something: a put says whether it woke it, and the workers of
+// stages and groups let it run then. Else it would wait for a processor until one of the producers parks, or for the 10 ms after which the
 // scheduler takes one away.
 func (e *Edge[T]) Prompt() {
 	e.mu.Lock()

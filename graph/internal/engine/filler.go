@@ -21,10 +21,7 @@ type filler[A, B, M any] struct {
 func (w *filler[A, B, M]) slice() bool {
 	g := w.g
 	w.m.Doing(meter.WaitIn)
-	if w.yields {
-		w.yields = false
-		yield(w.m, g.clock)
-	}
+	yield(&w.yields, w.m, g.clock)
 	sl := g.In.Take(&w.take, g.clock, w.k, w.m.Last())
 	if sl.Waited {
 		st := meter.WaitIn
@@ -146,7 +143,7 @@ func (w *filler[A, B, M]) end(o *slab[B, M]) bool {
 	w.complete(o)
 	err := p.Err
 	res := w.g.Out.Put(w.take.W, w.g.clock, p, 1, w.m.Last())
-	w.yields = res.Woke
+	w.yields = w.yields || res.Woke
 	if res.Waited {
 		w.m.Spent(meter.WaitOut, w.g.clock.Now())
 	}

@@ -148,10 +148,7 @@ func (w *worker[A, B]) slice() bool {
 		w.rebound()
 	}
 	w.m.Doing(meter.WaitIn)
-	if w.yields {
-		w.yields = false
-		yield(w.m, w.r.Clock)
-	}
+	yield(&w.yields, w.m, w.r.Clock)
 	k := w.k
 	if w.hits != nil {
 		k = s.Cached.Slice(k)
@@ -191,10 +188,13 @@ func (w *worker[A, B]) slice() bool {
 	return true
 }
 
-// yield lets others run. It counts as waiting for input.
-func yield(m *meter.Worker, clock *meter.Clock) {
-	runtime.Gosched()
-	m.Spent(meter.WaitIn, clock.Now())
+// yield lets others run, once after it was called for. It counts as waiting for input.
+func yield(due *bool, m *meter.Worker, clock *meter.Clock) {
+	if *due {
+		*due = false
+		runtime.Gosched()
+		m.Spent(meter.WaitIn, clock.Now())
+	}
 }
 
 // lose drops inputs that were taken and will not be worked on.
@@ -341,7 +341,7 @@ func (w *worker[A, B]) hand(n int, err error, now int64) bool {
 	w.asMisses(p)
 	res := w.s.Out.Put(w.wait, w.r.Clock, p, w.k, now)
 	o.cells = p.Cells
-	w.yields = res.Woke
+	w.yields = w.yields || res.Woke
 	if res.Waited {
 		w.m.Spent(meter.WaitOut, w.r.Clock.Now())
 	}
@@ -379,7 +379,7 @@ func (w *worker[A, B]) through(lo int64, n int, err error, now int64) bool {
 		lo += p.N
 		w.asMisses(p)
 		res := w.s.Out.Put(w.wait, w.r.Clock, p, w.k, now)
-		w.yields = res.Woke
+		w.yields = w.yields || res.Woke
 		if res.Waited {
 			now = w.r.Clock.Now()
 			w.m.Spent(meter.WaitOut, now)

@@ -2,9 +2,7 @@ package pool
 
 import (
 	"bytes"
-	"math"
 	"os"
-	"slices"
 	"syscall"
 	"time"
 )
@@ -19,15 +17,20 @@ func HugeOff(n int) bool {
 }
 
 // settle has the system give huge pages for b, which begins with one, ahead of their first use, as long as each is had
-// sooner than as much memory in small pages. It may be refused: then pages are small and nothing else changes.
-func (s *Slabs) settle(b []byte) {
+// sooner than as much memory in small pages. It may be refused: then pages are small and nothing else changes. It ends
+// early once over is true.
+func (s *Slabs) settle(b []byte, over func() bool) {
 	if time.Since(time.Unix(0, s.cold.Load())) < time.Second {
 		return
 	}
-	whole := b[:len(b)&^(hugePage-1)]
-	last := len(whole) - hugePage
-	small := inSmall(whole[last:])
-	for huge := range slices.Chunk(whole[:last], hugePage) {
+	last := len(b)&^(hugePage-1) - hugePage
+	small := inSmall(b[last : last+hugePage])
+	if 0 < small && small < present {
+		return
+	}
+	for ; last > 0 && !over(); last -= hugePage {
+		huge := b[:hugePage]
+		b = b[hugePage:]
 		_ = syscall.Madvise(huge, syscall.MADV_HUGEPAGE)
 		if populate(huge) > small {
 			s.cold.Store(time.Now().UnixNano())
@@ -36,19 +39,25 @@ func (s *Slabs) settle(b []byte) {
 	}
 }
 
+// present is what small pages for a huge page cannot take unless they are there already, as in memory that is used again:
+// then nothing was measured.
+const present = hugePage / 4096 * 100 * time.Nanosecond
+
 // inSmall is how long a huge page of memory takes in small pages. Half of it is tried in pieces, and the quickest one
 // counts: another program may have had the processor meanwhile.
 func inSmall(b []byte) time.Duration {
 	const pieces = 16
-	least := time.Duration(math.MaxInt64 / pieces)
-	for piece := range slices.Chunk(b[:len(b)/2], len(b)/pieces) {
-		least = min(least, populate(piece))
+	_ = syscall.Madvise(b, syscall.MADV_NOHUGEPAGE) // where the system gives them unasked
+	least := time.Hour
+	for range pieces / 2 {
+		least = min(least, populate(b[:hugePage/pieces]))
+		b = b[hugePage/pieces:]
 	}
 	return pieces * least
 }
 
 // madvPopulateWrite is MADV_POPULATE_WRITE, of Linux 5.14: pages are there as if they had been written to, with what they
-// hold. Before that it is refused, takes no time, and all of a slab asks for huge pages.
+// hold. Before that it is refused, which counts as no time, and all of a slab asks for huge pages.
 const madvPopulateWrite = 23
 
 func populate(b []byte) time.Duration {

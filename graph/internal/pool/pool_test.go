@@ -69,7 +69,7 @@ func TestSlabsBeginWithAHugePage(t *testing.T) {
 			b[i] = 1
 		}
 		if ahead != nil { // what is written before stays, and nothing else changes
-			ahead()
+			ahead(func() bool { return false })
 			for i, x := range b {
 				want := byte(0)
 				if i%4096 == 0 {
