@@ -50,7 +50,8 @@ type export struct {
 	shape [2 * item.MaxRank]int64
 }
 
-// New makes an exporter. It takes one of the process's few entry points for calls from C, and keeps it.
+// New makes an exporter. It takes one of the process's 2,000 entry points for calls from C, and keeps it; beyond the last, purego
+// panics. A process wants one.
 func New() (*Exporter, error) {
 	x := &Exporter{held: map[uintptr]*export{}}
 	var err error
