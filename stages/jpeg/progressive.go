@@ -154,142 +154,139 @@ blocks:
 	return mx, mx >= end
 }
 
-// refiner holds what a refinement needs of one block.
+// refiner is what the blocks of a refinement have in common.
 type refiner struct {
-	blk *[64]int16
-	zq  *[256]uint32
-	bit int16
-}
-
-// correct adds a bit to coefficient k if told so, away from zero. A bit that is set already was sent twice: damage
-// that libjpeg lets pass.
-func (r *refiner) correct(k uint, one bool) {
-	c := &r.blk[r.zq[k&63]&63]
-	if !one || *c&r.bit != 0 {
-		return
-	}
-	if *c >= 0 {
-		*c += r.bit
-	} else {
-		*c -= r.bit
-	}
+	buf    *[bufLen + margin]byte
+	tab    *progTable
+	zq     *[256]uint32
+	ss, se uint
+	al     uint
 }
 
 // acRefine reads one more bit of a band: new coefficients of one bit, and a bit for each that is not zero already.
 func (d *Decoder) acRefine(mx, end int) (int, bool) {
 	s := &d.src
-	b, tab := &d.blocks[0], d.prog.table
-	ss, se := uint(d.h.scan.ss), uint(d.h.scan.se)
-	r := refiner{zq: b.zq, bit: 1 << (d.h.scan.al & 15)}
-	band := uint64(1)<<se<<1 - 1
-	for ; mx < end; mx++ {
-		if uint(s.p)+slack > uint(s.end) && !s.marker {
+	acc, n, p := s.acc, s.n, uint(s.p)
+	b := &d.blocks[0]
+	r := refiner{&s.buf, d.prog.table, b.zq, uint(d.h.scan.ss), uint(d.h.scan.se), uint(d.h.scan.al & 15)}
+	band := uint64(1)<<r.se<<1 - 1
+	run, ok := d.prog.eobRun, true
+	for ; mx < end && ok; mx++ {
+		if p+slack > uint(s.end) && !s.marker {
+			s.p, s.n = int(p), n
 			s.fill()
+			p = uint(s.p)
 		}
-		nz := b.nonzero[mx] & band
-		k := ss
-		if d.prog.eobRun > 0 && nz>>k == 0 {
-			d.prog.eobRun--
+		nz, k := b.nonzero[mx]&band, r.ss
+		if run > 0 && nz>>k == 0 {
+			run--
 			continue
 		}
-		r.blk = (*[64]int16)(b.coef[mx*64:])
-		if d.prog.eobRun == 0 {
-			var ok bool
-			k, nz, ok = s.refineBlock(tab, &r, k, se, nz, &d.prog.eobRun)
+		blk := (*[64]int16)(b.coef[mx*64:])
+		if run == 0 {
+			k, nz, run, acc, n, p = r.block(blk, nz, acc, n, p)
 			b.nonzero[mx] |= nz
-			if !ok {
-				return mx, false
-			}
+			ok = run >= 0
 		}
-		if d.prog.eobRun > 0 {
-			if !s.correctFrom(&r, nz, k) {
-				return mx, false
-			}
-			d.prog.eobRun--
+		if run > 0 {
+			acc, n, p, ok = r.rest(blk, nz>>k<<k, acc, n, p)
+			run--
 		}
 	}
-	return mx, true
-}
-
-// need refills so that 56 bits are good. It is false far behind the end of the data.
-func (s *source) need() bool {
-	if s.p > bufLen+8 {
-		return false
+	if !ok {
+		run, mx = max(0, run), mx-1
 	}
-	s.acc |= binary.BigEndian.Uint64(s.buf[s.p:s.p+8]) >> (s.n & 63)
-	s.p += int(63-s.n) >> 3
-	s.n |= 56
-	return true
+	d.prog.eobRun = run
+	s.acc, s.n, s.p = acc, n, int(p)
+	return mx, ok
 }
 
-// refineBlock reads symbols until the band or an end of block. It gives where it stopped and which coefficients are
-// set.
-func (s *source) refineBlock(tab *progTable, r *refiner, k, se uint, nz uint64, eobRun *int) (uint, uint64, bool) {
-	for ; k <= se; k++ {
-		if !s.need() {
-			return k, nz, false
+// block reads symbols until the band is full or a run of blocks without more of them begins. It gives where it stopped,
+// which coefficients are set, and the length of that run: 0 for none, -1 where the data is damaged.
+func (r *refiner) block(blk *[64]int16, nz, acc uint64, n, p uint) (uint, uint64, int, uint64, uint, uint) {
+	k := r.ss
+	for ; k <= r.se; k++ {
+		if p > bufLen+8 {
+			return k, nz, -1, acc, n, p
 		}
-		e := tab.t[s.acc>>(64-progBits)]
+		acc |= binary.BigEndian.Uint64(r.buf[p:p+8]) >> (n & 63)
+		p += (63 - n) >> 3
+		n |= 56
+		e := r.tab.t[acc>>(64-progBits)]
 		if e == 0 {
-			if e = tab.long(s.acc); e == 0 {
-				return k, nz, false
+			if e = r.tab.long(acc); e == 0 {
+				return k, nz, -1, acc, n, p
 			}
 		}
-		s.acc <<= e & 31
-		s.n -= uint(e & 31)
-		run, size := uint(e>>12), uint(e>>8&15)
+		acc <<= e & 31
+		n -= uint(e & 31)
+		zeros, size := uint(e>>12), uint(e>>8&15)
 		v := int16(0)
 		switch {
 		case size > 1:
-			return k, nz, false
+			return k, nz, -1, acc, n, p
 		case size == 1:
-			v = r.bit
-			if int64(s.acc) >= 0 {
-				v = -v
-			}
-			s.acc <<= 1
-			s.n--
-		case run < 15:
-			*eobRun = 1<<run + int(s.acc>>(64-run))
-			s.acc <<= run
-			s.n -= run
-			return k, nz, true
+			minus := int16(^int64(acc) >> 63)
+			v = (1<<r.al ^ minus) - minus
+			acc <<= 1
+			n--
+		case zeros < 15:
+			return k, nz, 1<<zeros + int(acc>>(64-zeros)), acc << zeros, n - zeros, p
 		}
-		for k <= se { // over the run of zeros, correcting what is set between them
-			zeros := uint(bits.TrailingZeros64(nz >> k))
-			if zeros > run {
-				k += run
+		for k <= r.se { // over the zeros, correcting what is set between them
+			gap := uint(bits.TrailingZeros64(nz >> k))
+			if gap > zeros {
+				k += zeros
 				break
 			}
-			k, run = k+zeros, run-zeros
-			if s.n < 8 && !s.need() {
-				return k, nz, false
+			k, zeros = k+gap, zeros-gap
+			if n < 8 {
+				if p > bufLen+8 {
+					return k, nz, -1, acc, n, p
+				}
+				acc |= binary.BigEndian.Uint64(r.buf[p:p+8]) >> (n & 63)
+				p += (63 - n) >> 3
+				n |= 56
 			}
-			r.correct(k, int64(s.acc) < 0)
-			s.acc <<= 1
-			s.n--
+			r.correct(blk, k, acc)
+			acc <<= 1
+			n--
 			k++
 		}
 		if v != 0 {
-			if k > se {
-				return k, nz, false
+			if k > r.se {
+				return k, nz, -1, acc, n, p
 			}
-			r.blk[r.zq[k&63]&63] = v
+			blk[r.zq[k&63]&63] = v
 			nz |= 1 << k
 		}
 	}
-	return k, nz, true
+	return k, nz, 0, acc, n, p
 }
 
-// correctFrom reads the bits of all set coefficients from k on.
-func (s *source) correctFrom(r *refiner, nz uint64, k uint) bool {
-	for m := nz >> k << k; m != 0; m &= m - 1 {
-		if s.n < 8 && !s.need() {
-			return false
+// rest reads a bit for each coefficient of set.
+func (r *refiner) rest(blk *[64]int16, set, acc uint64, n, p uint) (uint64, uint, uint, bool) {
+	for ; set != 0; set &= set - 1 {
+		if n < 8 {
+			if p > bufLen+8 {
+				return acc, n, p, false
+			}
+			acc |= binary.BigEndian.Uint64(r.buf[p:p+8]) >> (n & 63)
+			p += (63 - n) >> 3
+			n |= 56
 		}
-		r.correct(uint(bits.TrailingZeros64(m)), int64(s.acc) < 0)
-		s.acc <<= 1
-		s.n--
+		r.correct(blk, uint(bits.TrailingZeros64(set)), acc)
+		acc <<= 1
+		n--
 	}
-	return true
+	return acc, n, p, true
+}
+
+// correct adds the first bit of acc to coefficient k, away from zero. A bit that is set already was sent twice: damage
+// that libjpeg lets pass. There is no branch, for half of the bits are set.
+func (r *refiner) correct(blk *[64]int16, k uint, acc uint64) {
+	c := &blk[r.zq[k&63]&63]
+	one, minus := int16(int64(acc)>>63), *c>>15
+	clear := *c>>r.al&1 - 1
+	*c += ((1<<r.al ^ minus) - minus) & one & clear
 }
