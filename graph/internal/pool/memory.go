@@ -8,23 +8,25 @@ import (
 
 // Memory hands out byte slices of four sizes an octave and takes them back. Fresh pages are dear (14 microseconds for
 // 4 KiB on a virtual machine, by the fresh-page benchmark), so what comes back is kept, up to the largest amount that
-// was in use at once. It is safe for use by several goroutines.
+// was in use at once: beyond that other sizes make room. It is safe for use by several goroutines.
 type Memory struct {
 	used, peak, idle atomic.Int64
 	limit            int64        // 0: none
 	taken            atomic.Int64 // of it, by others
+	hand             atomic.Int32 // the class that is looked at next when memory must go
 	classes          [nclasses]class
 }
 
 type class struct {
 	mu   sync.Mutex
 	free [][]byte
-	_    [40]byte // one cache line a class
+	_    [32]byte // one cache line a class
 }
 
 const (
 	minBits  = 6
 	nclasses = (48 - minBits) * 4
+	near     = 2 // so many classes above its own may stand in for a size, one less where there is a limit
 )
 
 // NewMemory makes an empty pool. With a limit, idle memory is let go once used and idle together exceed it.
@@ -59,22 +61,33 @@ func (m *Memory) Take(n int) []byte {
 	if i >= nclasses {
 		return make([]byte, n)
 	}
-	m.use(int64(size))
-	c := &m.classes[i]
-	c.mu.Lock()
-	if k := len(c.free); k > 0 {
-		b := c.free[k-1]
-		c.free[k-1] = nil
-		c.free = c.free[:k-1]
-		c.mu.Unlock()
-		m.idle.Add(int64(-size))
-		return b[:n]
+	most, last := m.most(), i+near
+	if most > 0 {
+		last--
 	}
-	c.mu.Unlock()
-	if l := m.most(); l > 0 && m.used.Load()+m.idle.Load() > l {
-		m.trim(i)
+	for j := i; j <= min(last, nclasses-1); j++ {
+		if b := m.pop(j); b != nil {
+			m.use(int64(cap(b)))
+			return b[:n]
+		}
+	}
+	m.use(int64(size))
+	for most > 0 && m.used.Load()+m.idle.Load() > most && m.evict(i) {
 	}
 	return make([]byte, n, size)
+}
+
+// pop takes an idle slice of a class out; nil: there is none.
+func (m *Memory) pop(i int) (b []byte) {
+	c := &m.classes[i]
+	c.mu.Lock()
+	if k := len(c.free) - 1; k >= 0 {
+		b, c.free[k] = c.free[k], nil
+		c.free = c.free[:k]
+		m.idle.Add(int64(-cap(b)))
+	}
+	c.mu.Unlock()
+	return b
 }
 
 func (m *Memory) use(n int64) {
@@ -95,8 +108,10 @@ func (m *Memory) Back(b []byte) {
 	if l := m.most(); l > 0 {
 		keep = min(keep, l)
 	}
-	if m.used.Load()+m.idle.Load()+size > keep {
-		return // more than was ever in use at once: leave it to the garbage collector
+	for m.used.Load()+m.idle.Load()+size > keep {
+		if !m.evict(i) {
+			return // more than was ever in use at once: leave it to the garbage collector
+		}
 	}
 	m.idle.Add(size)
 	c := &m.classes[i]
@@ -105,21 +120,18 @@ func (m *Memory) Back(b []byte) {
 	c.mu.Unlock()
 }
 
-// trim lets go of idle memory of other sizes than class keep.
-func (m *Memory) trim(keep int) {
-	for i := range m.classes {
-		if i == keep {
-			continue
+// evict lets one idle slice go, of another size than class keep, and says whether there was one.
+func (m *Memory) evict(keep int) bool {
+	for range nclasses {
+		if m.idle.Load() == 0 {
+			break
 		}
-		c := &m.classes[i]
-		c.mu.Lock()
-		for _, b := range c.free {
-			m.idle.Add(int64(-cap(b)))
+		i := int(uint32(m.hand.Add(1)) % nclasses)
+		if i != keep && m.pop(i) != nil {
+			return true
 		}
-		clear(c.free)
-		c.free = c.free[:0]
-		c.mu.Unlock()
 	}
+	return false
 }
 
 // Held is the memory in use and the most there was at once.

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"math/rand/v2"
 	"testing"
 	"unsafe"
 
@@ -38,6 +39,33 @@ func TestMemoryComesBack(t *testing.T) {
 	m.Back(make([]byte, 77)) // of another size than any class: left alone
 	used, _ = m.Held()
 	require.Zero(t, used)
+}
+
+// Files are of many sizes: what came back in one must serve another, and what nobody asks for must make room.
+func TestFilesOfMixedSizesAreReadIntoMemoryThatCameBack(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	m := NewMemory(0)
+	for range 40 { // sizes that are not seen again
+		m.Back(m.Take(10_000 + r.IntN(20_000)))
+	}
+	under := make([][]byte, 40)
+	seen := map[*byte]bool{}
+	fresh, kept := 0, int64(0)
+	for i := range 20_000 {
+		at := i % len(under)
+		if b := under[at]; b != nil {
+			m.Back(b)
+		}
+		under[at] = m.Take(80_000 + r.IntN(60_000))
+		if p := unsafe.SliceData(under[at]); !seen[p] {
+			seen[p] = true
+			fresh++
+		}
+		kept = max(kept, m.used.Load()+m.idle.Load())
+	}
+	_, peak := m.Held()
+	require.Less(t, fresh, 2000, "of 20,000")
+	require.LessOrEqual(t, float64(kept), 1.1*float64(peak))
 }
 
 func TestIdleMemoryStaysWithinTheLimit(t *testing.T) {
