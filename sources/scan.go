@@ -124,7 +124,8 @@ func scan(ctx context.Context, root string, exts []string, left *exclusion, insi
 
 // finish sets the labels by sorted class name: the order of the paths is another one where a name begins with another.
 func (s *scanner) finish() {
-	sorted := slices.Sorted(slices.Values(s.classes))
+	sorted := slices.Clone(s.classes)
+	slices.Sort(sorted)
 	for i := range s.runs {
 		if r := &s.runs[i]; r.label >= 0 {
 			name := s.classes[r.label]

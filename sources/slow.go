@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/penstock-go/penstock/graph"
@@ -17,7 +18,9 @@ var _ = kinds.Add(registry.Source[Slow](registry.Meta{
 
 // Slow models a store that takes its time: each read sleeps for Delay, without using the processor, and then makes
 // FeatureDim numbers of float32 in [-1, 1) in the field features and a label of 0 to 9. What it makes depends on the
-// seed and the index only. A sleep of over 10 ms ends early when the run does. Cost beside the sleep: about 1 ns a number.
+// seed and the index only. A sleep of over 10 ms ends early when the run does. Shorter ones are the system's own while there
+// are no more than 64 workers: those end within 0.1 ms, and Go's timers up to 1 ms late where little else goes on. Cost
+// beside the sleep: about 1 ns a number.
 type Slow struct {
 	Count      int64
 	Delay      graph.Time
@@ -52,8 +55,10 @@ func (s Slow) Schema(item.Schema) (item.Schema, error) {
 func (s Slow) Open(_ context.Context, env *graph.Env) (graph.Reader[*item.Sample], error) {
 	s = registry.Filled(s, (*Slow).Bind)
 	seed := env.Seed
+	var opened atomic.Int32
 	worker := func(context.Context) (graph.Reader[*item.Sample], error) {
-		var z sleeper
+		z := sleeper{among: &opened}
+		opened.Add(1)
 		shape := item.MakeShape(s.FeatureDim)
 		label := func(i int64) int64 { return int64(shard.Hash(seed, uint64(i)) % slowClasses) }
 		return graph.Reader[*item.Sample]{Len: s.Count, Label: label, At: func(c *graph.Call, i int64) (*item.Sample, error) {
@@ -102,12 +107,25 @@ func fillNumbers(numbers []float32, x uint64) {
 // uncut is the longest delay that is slept to its end when the run is cancelled.
 const uncut = 10 * time.Millisecond
 
-// sleeper sleeps with one timer that it uses again. It belongs to one worker.
-type sleeper struct{ timer *time.Timer }
+// fewSleepers may sleep in the system at once: each keeps a thread meanwhile.
+const fewSleepers = 64
+
+// sleeper sleeps for one worker, with one timer that it uses again.
+type sleeper struct {
+	timer *time.Timer
+	among *atomic.Int32 // the workers
+	still bool          // the system cannot, or the clock stood still meanwhile: it is that of testing/synctest
+}
 
 func (z *sleeper) sleep(ctx context.Context, d time.Duration) error {
-	if d <= uncut { // time.Sleep takes half the processor time of a timer and its channel
-		time.Sleep(d)
+	if d <= uncut {
+		if !z.still && z.among.Load() <= fewSleepers {
+			if systemSleep(d) {
+				return context.Cause(ctx)
+			}
+			z.still = true
+		}
+		time.Sleep(d) // half the processor time of a timer and its channel
 		return context.Cause(ctx)
 	}
 	if z.timer == nil {

@@ -3,6 +3,7 @@ package sources
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,7 +14,7 @@ import (
 
 func TestSleepsEndOnTimeOrWithTheirOwnContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var z sleeper
+		z := sleeper{among: new(atomic.Int32)}
 		start := time.Now()
 		since := func() time.Duration { d := time.Since(start); start = time.Now(); return d }
 		first, endFirst := context.WithCancelCause(t.Context())

@@ -58,14 +58,15 @@ func TestSettingsOutOfRangeAreRefusedAllAtOnce(t *testing.T) {
 
 func TestSlowTakesItsDelayAndMakesTheSameNumbersAnywhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := open(t, Slow{Count: 5, Delay: graph.Fixed(20 * time.Millisecond), FeatureDim: 8})
-		w, err := r.NewWorker(t.Context())
-		require.NoError(t, err)
-		for i := range int64(5) {
+		for i := range int64(6) {
+			delay := time.Duration(2+18*(i%2)) * time.Millisecond
+			r := open(t, Slow{Count: 6, Delay: graph.Fixed(delay), FeatureDim: 8})
+			w, err := r.NewWorker(t.Context())
+			require.NoError(t, err)
 			start := time.Now()
 			a, err := w.At(call(i), i)
 			require.NoError(t, err)
-			assert.Equal(t, 20*time.Millisecond, time.Since(start))
+			assert.Equal(t, delay, time.Since(start))
 			b, err := r.At(call(99), i)
 			require.NoError(t, err)
 			assert.Equal(t, a.Hash(), b.Hash(), "the place in the stream does not matter")
@@ -76,6 +77,26 @@ func TestSlowTakesItsDelayAndMakesTheSameNumbersAnywhere(t *testing.T) {
 			}
 		}
 	})
+}
+
+// On the real clock: few workers sleep in the system, more by timers.
+func TestSlowNeverTakesLessThanItsDelay(t *testing.T) {
+	const delay = 2 * time.Millisecond
+	for _, workers := range []int{1, fewSleepers + 1} {
+		r := open(t, Slow{Count: 5, Delay: graph.Fixed(delay)})
+		var w graph.Reader[*item.Sample]
+		for range workers {
+			var err error
+			w, err = r.NewWorker(t.Context())
+			require.NoError(t, err)
+		}
+		for i := range int64(5) {
+			start := time.Now()
+			_, err := w.At(call(i), i)
+			require.NoError(t, err)
+			assert.GreaterOrEqual(t, time.Since(start), delay, "%d workers", workers)
+		}
+	}
 }
 
 func TestSlowWakesUpWhenTheRunEnds(t *testing.T) {
