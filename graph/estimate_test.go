@@ -85,7 +85,7 @@ var memories = map[string]func(p *graph.Pipeline) (slow string, run func(*testin
 		return "out", consumed(p, in, ms)
 	},
 	"batches in slabs": func(p *graph.Pipeline) (string, func(*testing.T) graph.Snapshot) {
-		in := graph.From(p, "read", pieces(4000, 4000, ms), graph.Workers(4), graph.Buffer(8))
+		in := graph.From(p, "read", pieces(4000, 4000, ms), graph.Workers(4), graph.Buffer(8), graph.Window(16)) // an auto window grows later
 		b := graph.Via(in, "collate", packs{8, 1 << 20}, graph.Workers(2), graph.Buffer(3))
 		b = graph.Via(b, "mend", same(ms), graph.Workers(2), graph.Buffer(2))
 		return "out", consumed(p, b, 60*ms)

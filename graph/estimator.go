@@ -157,7 +157,7 @@ func (t *estimator) fill() {
 		if s.to == nil {
 			continue
 		}
-		s.full, s.now = s.crowd(true), s.crowd(s.e.Lacked)
+		s.full, s.now = s.crowd(true), s.crowd(s.e.Grows)
 		if s.to.to == nil || s.to == t.slow {
 			s.full, s.now = s.full+s.to.hands(), s.now+s.to.hands()
 		}
@@ -179,21 +179,21 @@ func (t *estimator) fill() {
 }
 
 // crowd is how many outputs a stage has finished, or holds because there is no room for them, when the next one takes
-// none: then each worker stands with the outputs of its last inputs. An auto window holds one slice of each worker until
-// the next stage has lacked something.
-func (s *station) crowd(lacked bool) int64 {
+// none: then each worker stands with the outputs of its last inputs. An auto buffer is taken to have grown, an auto window
+// only if grown says so: it begins with one slice of each worker.
+func (s *station) crowd(grown bool) int64 {
 	if s.st.cache && s.st.run.p.epochs != 1 {
 		return s.hits()
 	}
 	workers, k := int64(max(1, s.x.Workers)), s.slice()
 	o := &s.st.n.opts
-	buffer, window := int64(s.e.Buffer), int64(s.e.Window)
+	buffer, window := int64(s.e.Most), int64(s.e.Window)
 	if o.buffer == 0 && !s.st.slabbed {
 		buffer = max(buffer, 4*k)
 	}
 	if o.window == 0 {
 		slices := int64(max(1, s.e.Leeway))
-		if !lacked {
+		if !grown {
 			window, slices = window/slices, 1
 		}
 		window = min(max(window, slices*k*workers), edge.MostKept(int(workers)))

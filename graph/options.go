@@ -30,13 +30,14 @@ func (o *options) mark(key string) {
 // Workers sets the number of a stage's goroutines; 0 is auto.
 func Workers(n int) Option { return func(o *options) { o.workers = n; o.mark("workers") } }
 
-// Buffer sets the capacity, in items, of the stage's output queue; 0 is auto: four of a worker's slices, at least two
-// items a worker up to 512.
+// Buffer sets the capacity, in items, of the stage's output queue; 0 is auto: four of a worker's slices or two items for
+// each worker that takes from it, and twice as many each time those run out after it was full. Beyond four slices it ends
+// with two items for each worker that fills it, or 512.
 func Buffer(n int) Option { return func(o *options) { o.buffer = n; o.mark("buffer") } }
 
 // Window sets how far, in items, finished work may run ahead of the oldest unfinished one; 0 is auto: one slice of each
-// worker until the stage behind has had to wait after it had something, four from then on; of more than 512 workers
-// fewer, 2,048 in all, and at least one.
+// worker, and twice as many each time the stage behind runs out after work was held up, up to four; of more than 512
+// workers fewer, 2,048 in all, and at least one.
 func Window(n int) Option { return func(o *options) { o.window = n; o.mark("window") } }
 
 // OrderBy is the order of a stage's output.

@@ -134,9 +134,9 @@ type StageStats struct {
 	Load              Load
 	Workers           int
 	WorkersAuto       bool
-	Buffer            int // 0: the stage has no output
+	Buffer            int // what its queue has room for now; 0: the stage has no output
 	BufferAuto        bool
-	Window            int
+	Window            int // an auto window may not have grown so far yet
 	WindowAuto        bool
 	Order             string // "input" or "completion"
 	From              []string

@@ -15,7 +15,8 @@ const (
 )
 
 // Config is how an edge is made. Buffer and Window are in items; 0 is auto: they then follow the length k of the
-// producers' slices, as 4k (at least two a worker, up to crowd) and 4k a worker (fewer among many workers, see Leeway).
+// producers' slices and grow where the consumer lacks something, to 4k (at least two a producer, up to crowd) and 4k a
+// producer (fewer among many, see Leeway).
 type Config struct {
 	Buffer, Window       int
 	Producers, Consumers int
@@ -26,9 +27,6 @@ type Config struct {
 
 // Edge is a bounded queue between the workers of two stages.
 type Edge[T any] struct {
-	cfg  Config
-	drop func(*Cell[T]) // gives an item up that will not be taken
-
 	mu      lock
 	ring    []Cell[T]
 	head    int
@@ -37,12 +35,8 @@ type Edge[T any] struct {
 	epoch   int32 // of the item taken last, and the ordinal at which it began
 	epochLo int64
 	feed    []Cell[T] // scratch of Source
-	wide    int
-	kp, kc  int // slice lengths of the last producer and consumer
-	hands   int // takers with a number from here on stand by
-	deep    int // what an auto buffer and an auto window hold at least, see Deepen
-	ahead   int
-	lacked  bool // the consumer has waited after it had something
+	kc      int       // slice length of the last consumer
+	hands   int       // takers with a number from here on stand by
 	back    []given[T]
 	held    int // consumers that hold a slice and may give part of it back
 	closed  bool
@@ -85,6 +79,9 @@ type Edge[T any] struct {
 
 	stats Stats
 	depth meter.Depth
+
+	bounds
+	drop func(*Cell[T]) // gives an item up that will not be taken
 }
 
 // given is a run of items that were taken and not begun.
@@ -95,7 +92,7 @@ type given[T any] struct {
 
 // New makes an edge. drop gives up items that nobody will take.
 func New[T any](cfg Config, drop func(*Cell[T])) *Edge[T] {
-	e := &Edge[T]{cfg: cfg, drop: drop, mu: makeLock(), kp: 1, kc: 1, hands: everyone}
+	e := &Edge[T]{bounds: bounds{cfg: cfg, kp: 1}, drop: drop, mu: makeLock(), kc: 1, hands: everyone}
 	e.ring = make([]Cell[T], pow2(e.room()))
 	return e
 }
@@ -140,6 +137,13 @@ func (e *Edge[T]) grow(n int) {
 func (e *Edge[T]) push(cells []Cell[T], now int64) int {
 	room := e.room()
 	n := min(len(cells), room-e.count)
+	if n < len(cells) {
+		e.buffer.hit = true
+		if len(e.takers) > 0 && e.base > 0 && e.lack() { // they wait for more than it has room for
+			room = e.room()
+			n = min(len(cells), room-e.count)
+		}
+	}
 	if n <= 0 {
 		return 0
 	}

@@ -71,6 +71,8 @@ type Put struct {
 
 // far is the ordinal up to which finished work may run ahead now. Workers that hold long slices when the slices become
 // short must be able to hand them over.
+//
+//go:noinline // many places in each instance of Edge call it, and a small program has several
 func (e *Edge[T]) far() int64 {
 	o := &e.order
 	o.far = max(o.far, o.next+int64(e.reach()))
@@ -201,7 +203,9 @@ func (e *Edge[T]) putUnordered(p *Part[T], now int64) bool {
 func (e *Edge[T]) park(p *Part[T], now int64, r *Put) bool {
 	o := &e.order
 	o.behind.finished(now)
-	if p.Partial || p.Lo+p.N > e.far() || e.crowded() {
+	early := p.Lo+p.N > e.far()
+	if p.Partial || early || e.crowded() {
+		e.window.hit = e.window.hit || early
 		if r.Window = true; o.stuck == 0 && !p.Partial {
 			o.stuck = now
 		}

@@ -1,50 +1,86 @@
 package edge
 
-// room is the capacity of the ring now.
-func (e *Edge[T]) room() int {
-	if e.cfg.Buffer > 0 {
-		return e.cfg.Buffer
-	}
-	if e.cfg.Slabs {
-		return max(2*e.cfg.Producers, e.wide, e.cfg.Least, e.deep)
-	}
-	return max(min(2*e.cfg.Producers, crowd), 4*e.kp, e.cfg.Least, e.deep)
+// bounds is how many items an edge lets in: room in the ring, and beyond it reach for what is finished early.
+type bounds struct {
+	_              [0]func() // not to be compared: programs need no code for that
+	cfg            Config
+	kp             int // slice length of the last producer
+	wide           int // an auto buffer of slabs, see Widen
+	deep, ahead    int // what an auto buffer and an auto window hold at least, see Deepen
+	buffer, window growth
 }
 
-// crowd is how many items a buffer has room for, for the sake of many workers alone, and farthest how many of their slices may
+// growth is how far an auto limit has grown: it doubles each time the consumer runs out of items after the limit has held
+// work up, or has someone idle while it does. Reading far ahead of a consumer that is served takes memory, and a processor from it, most of all while a
+// run begins. tf.data's prefetch grows so.
+type growth struct {
+	hit   bool // since it doubled last
+	times int
+}
+
+// enough doublings bring any limit to where it ends.
+const enough = 10
+
+func (g *growth) double() bool {
+	if !g.hit || g.times == enough {
+		return false
+	}
+	g.hit = false
+	g.times++
+	return true
+}
+
+// room is the capacity of the ring now.
+func (b *bounds) room() int {
+	most := b.most()
+	if b.cfg.Buffer > 0 || b.cfg.Slabs {
+		return most
+	}
+	return min(most, max(b.cfg.Least, b.deep, max(4*b.kp, 2*b.cfg.Consumers)<<b.buffer.times))
+}
+
+// most is what room may grow to.
+func (b *bounds) most() int {
+	if b.cfg.Buffer > 0 {
+		return b.cfg.Buffer
+	}
+	if b.cfg.Slabs {
+		return max(2*b.cfg.Producers, b.wide, b.cfg.Least, b.deep)
+	}
+	return max(min(2*b.cfg.Producers, crowd), 4*b.kp, b.cfg.Least, b.deep)
+}
+
+// crowd is how many items a buffer has room for, for the sake of many workers alone, and herd how many of their slices may
 // be finished ahead, unless one of each is more: a thousand workers that are quicker than what follows would fill both, with
 // more than the processor's caches hold (decision 30).
 const (
-	crowd    = 512
-	farthest = 2048
+	crowd = 512
+	herd  = 2048
 )
 
-// Leeway is how many slices of each producer an auto window holds, once the consumer has had to wait.
-func Leeway(producers int) int { return min(4, max(1, farthest/producers)) }
+// Leeway is how many slices of each producer an auto window may grow to hold.
+func Leeway(producers int) int { return min(4, max(1, herd/producers)) }
 
-func (e *Edge[T]) window() int {
-	if e.cfg.Window > 0 {
-		return e.cfg.Window
+// reach is the window that is used now: an auto window begins with one slice a producer.
+func (b *bounds) reach() int {
+	if b.cfg.Window > 0 {
+		return b.cfg.Window
 	}
-	return max(Leeway(e.cfg.Producers)*e.kp*e.cfg.Producers, e.ahead)
+	return max(b.ahead, min(Leeway(b.cfg.Producers), 1<<b.window.times)*b.kp*b.cfg.Producers)
 }
 
-// reach is the window that is used now: an auto window is one slice a producer until the consumer has had to wait after it
-// had something. Before that finished work far ahead is memory for nothing, most of all while a run begins.
-func (e *Edge[T]) reach() int {
-	if e.cfg.Window > 0 || e.lacked {
-		return e.window()
+// farthest is what reach may grow to.
+func (b *bounds) farthest() int {
+	if b.cfg.Window > 0 {
+		return b.cfg.Window
 	}
-	return max(e.kp*e.cfg.Producers, e.ahead)
+	return max(b.ahead, Leeway(b.cfg.Producers)*b.kp*b.cfg.Producers)
 }
 
-// lack notes that the consumer waits.
-func (e *Edge[T]) lack() {
-	if !e.lacked && e.base > 0 {
-		if e.lacked = true; len(e.putters) > 0 {
-			e.wakePutters()
-		}
-	}
+// lack notes that the consumer waits, after it had something, and says whether there is room for more now.
+func (b *bounds) lack() bool {
+	more, further := b.buffer.double(), b.window.double()
+	return more || further
 }
 
 // Widen sets an auto buffer of items that hold slabs.

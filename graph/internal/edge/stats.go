@@ -8,11 +8,12 @@ type Stats struct {
 	ItemTime             int64 // items in the ring times the time they were there
 	FullTime             int64 // time in which it held something
 	Seen                 int64 // until when the two above are counted
-	Buffer, Window       int
-	Queued               int  // items in the ring now
-	Slice                int  // length of the last producer's slices
-	Lacked               bool // the consumer has waited after it had something
-	Leeway               int  // slices of each producer that an auto window holds
+	Buffer, Most         int   // items that there is room for now, and may come to be
+	Window               int   // items that may be finished ahead, once it has grown
+	Grows                bool  // it has begun to
+	Queued               int   // items in the ring now
+	Slice                int   // length of the last producer's slices
+	Leeway               int   // slices of each producer that an auto window may hold
 }
 
 // Stats reads the numbers.
@@ -22,7 +23,8 @@ func (e *Edge[T]) Stats() Stats {
 	s := e.stats
 	s.Left += int64(e.count)
 	s.ItemTime, s.FullTime, s.Seen = e.depth.Items, e.depth.Full, e.depth.Seen
-	s.Buffer, s.Window, s.Queued, s.Slice, s.Lacked = e.room(), e.window(), e.count, e.kp, e.lacked
+	s.Buffer, s.Window, s.Queued, s.Slice = e.room(), e.farthest(), e.count, e.kp
+	s.Most, s.Grows = e.most(), e.window.times > 0
 	s.Leeway = Leeway(e.cfg.Producers)
 	return s
 }

@@ -72,7 +72,9 @@ func (e *Edge[T]) Take(t *Taker[T], clock *meter.Clock, k int, now int64) (s Sli
 			e.mu.Lock()
 			continue
 		} else {
-			e.lack()
+			if e.base > 0 && e.lack() {
+				e.wakePutters()
+			}
 			e.takers.push(w)
 		}
 		var flag *atomic.Int32
