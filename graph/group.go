@@ -15,6 +15,9 @@ import (
 func openGroup[A, B any](b *builder, s *stageRun, g *Group[A, B]) error {
 	s.isGroup, s.slabbed, s.size, s.least = true, true, max(1, g.Size), 2
 	b.holds(s.n, s.size, s.size*b.slabsAfter(s.n))
+	if n := b.p.memoryLimit(); n == 0 || n >= roomy {
+		b.eng.Lull(b.run.slabs.SetAside, b.run.slabs.Drop)
+	}
 	in := inputEdge[A](b, s.n.ins[0])
 	s.workers = max(1, s.workers)
 	out := newEdge[B](b, s)
@@ -124,6 +127,9 @@ const (
 	smallSlabs = 16 << 20
 	maxSlabs   = 64
 )
+
+// roomy is the byte budget from which on memory is set aside for slabs: it is half of what the container has.
+const roomy = 1 << 30
 
 // widen sets the edges that the slabs of a group pass. Its own input edge is not one of them, also where that holds the
 // slabs of another group: it is locked then.

@@ -29,6 +29,7 @@ type Run struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	undo   func() bool
+	begun  func() // if set, is called by each sink at its first delivery
 	wg     sync.WaitGroup
 
 	mu      sync.Mutex

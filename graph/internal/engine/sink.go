@@ -104,6 +104,9 @@ func (s *Sink[T]) refill() bool {
 	s.epoch = first.Epoch
 	if s.first == 0 {
 		s.first = max(now, 1)
+		if s.run.begun != nil {
+			s.run.begun()
+		}
 	}
 	s.lastWait = now - t
 	s.Waits.Add(now-t, 1)
