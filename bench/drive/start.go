@@ -14,7 +14,7 @@ func first(b *bench, r *result) error {
 	}
 	k, ok := b.peers["torch"]
 	var a, starts, without []pass
-	for range b.many(7) {
+	for range b.many(15) {
 		p, s, err := us()
 		if err != nil {
 			return err
