@@ -32,17 +32,21 @@ func slow(c *command) (answer, error) {
 	return a, err
 }
 
-// bare is the limit of slow: goroutines that sleep as long and fill as many numbers, each in a row of its own. There are no
-// order, no batches and no digest.
+// bare is the limit of slow: goroutines that sleep as long, and as slow does it, and fill as many numbers, each in a row of
+// its own. There are no order, no batches and no digest.
 func bare(c *command) (answer, error) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
+	sleep := time.Sleep
+	if c.Workers <= 64 {
+		sleep = systemSleep
+	}
 	began := time.Now()
 	for range c.Workers {
 		wg.Go(func() {
 			row := make([]float32, 1024)
 			for i := next.Add(1); i <= c.Items; i = next.Add(1) {
-				time.Sleep(2 * time.Millisecond)
+				sleep(2 * time.Millisecond)
 				x := uint64(i)
 				for k := range row {
 					x = x*6364136223846793005 + 1442695040888963407
