@@ -30,9 +30,9 @@ func (o *options) mark(key string) {
 // Workers sets the number of a stage's goroutines; 0 is auto.
 func Workers(n int) Option { return func(o *options) { o.workers = n; o.mark("workers") } }
 
-// Buffer sets the capacity, in items, of the stage's output queue; 0 is auto: four of a worker's slices or two items for
-// each worker that takes from it, and twice as many each time those run out after it was full. Beyond four slices it ends
-// with two items for each worker that fills it, or 512.
+// Buffer sets the capacity, in items, of the stage's output queue; 0 is auto: four of a worker's slices, or two items for
+// each worker that takes from it, or an eighth of where it ends, and twice as many each time those workers run out after
+// it was full. Beyond four slices it ends with two items for each worker that fills it, or 512.
 func Buffer(n int) Option { return func(o *options) { o.buffer = n; o.mark("buffer") } }
 
 // Window sets how far, in items, finished work may run ahead of the oldest unfinished one; 0 is auto: one slice of each

@@ -15,7 +15,7 @@ const (
 )
 
 // Config is how an edge is made. Buffer and Window are in items; 0 is auto: they then follow the length k of the
-// producers' slices and grow where the consumer lacks something, to 4k (at least two a producer, up to crowd) and 4k a
+// producers' slices and grow where the consumer lacks something, to 4k (at least two a producer, up to 512) and 4k a
 // producer (fewer among many, see Leeway).
 type Config struct {
 	Buffer, Window       int

@@ -32,11 +32,11 @@ func (g *growth) double() bool {
 
 // room is the capacity of the ring now.
 func (b *bounds) room() int {
-	most := b.most()
+	ends := b.most()
 	if b.cfg.Buffer > 0 || b.cfg.Slabs {
-		return most
+		return ends
 	}
-	return min(most, max(b.cfg.Least, b.deep, max(4*b.kp, 2*b.cfg.Consumers)<<b.buffer.times))
+	return min(ends, max(b.cfg.Least, b.deep, max(4*b.kp, 2*b.cfg.Consumers, b.crowd()/8)<<b.buffer.times))
 }
 
 // most is what room may grow to.
@@ -47,15 +47,18 @@ func (b *bounds) most() int {
 	if b.cfg.Slabs {
 		return max(2*b.cfg.Producers, b.wide, b.cfg.Least, b.deep)
 	}
-	return max(min(2*b.cfg.Producers, crowd), 4*b.kp, b.cfg.Least, b.deep)
+	return max(b.crowd(), 4*b.kp, b.cfg.Least, b.deep)
 }
 
-// crowd is how many items a buffer has room for, for the sake of many workers alone, and herd how many of their slices may
+// crowd is how many items an auto buffer may hold for the sake of many workers alone.
+func (b *bounds) crowd() int { return min(2*b.cfg.Producers, most) }
+
+// most is how many items a buffer has room for, for the sake of many workers alone, and herd how many of their slices may
 // be finished ahead, unless one of each is more: a thousand workers that are quicker than what follows would fill both, with
 // more than the processor's caches hold (decision 30).
 const (
-	crowd = 512
-	herd  = 2048
+	most = 512
+	herd = 2048
 )
 
 // Leeway is how many slices of each producer an auto window may grow to hold.
