@@ -40,12 +40,12 @@ func TestTheCollectorRestsUntilTheFirstBatchOfAProcess(t *testing.T) {
 			require.True(t, time.Now().Before(until), why)
 		}
 	}
-	row := 64 << 10
+	row, items := 64<<10, int64(64)
 	if os.Getenv(child) == "large slabs" {
-		row = 4 << 20
+		row, items = 4<<20, 16 // two batches: further ones have slabs beyond what is set aside
 	}
 	p := graph.New("lull")
-	in := graph.From(p, "read", pieces(64, 1000, 0))
+	in := graph.From(p, "read", pieces(items, 1000, 0))
 	out := graph.Output(graph.Via(in, "collate", packs{8, row}, graph.Workers(1)), "out")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
