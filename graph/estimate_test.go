@@ -133,6 +133,20 @@ func consumed[T any](p *graph.Pipeline, in graph.Port[T], step time.Duration) fu
 	}
 }
 
+// An auto window may grow after the estimate: what is held then is within what was said to be held with every queue full.
+func TestAWindowThatGrowsLaterHoldsNoMoreThanWasSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := graph.New("memory", graph.EstimateMemory(func(graph.MemoryEstimate) {}))
+		in := graph.From(p, "read", pieces(4000, 4000, ms), graph.Workers(4), graph.Buffer(8))
+		b := graph.Via(in, "collate", packs{8, 1 << 20}, graph.Workers(2), graph.Buffer(3))
+		b = graph.Via(b, "mend", same(ms), graph.Workers(2), graph.Buffer(2))
+		m := consumed(p, b, 60*ms)(t).Memory
+		require.NotNil(t, m.Estimated)
+		full := m.Estimated.Full - m.Estimated.Slabs
+		assert.LessOrEqual(t, float64(m.InFlightPeak), 1.2*float64(full), "%+v\n%+v", m, *m.Estimated)
+	})
+}
+
 // What is estimated at the beginning is what is then held, within 20 %.
 func TestMemoryIsEstimated(t *testing.T) {
 	for name, declare := range memories {
